@@ -203,7 +203,10 @@ static double law_experts(const struct row *r)
 
 static double law_attention(const struct row *r)
 {
-    struct attention x = {.queries = number(r, "batch") * number(r, "seq") * number(r, "heads"),
+    struct attention x = {.format = is(r, "dtype", "fp8")     ? ATTENTION_FP8
+                                    : is(r, "dtype", "mxfp8") ? ATTENTION_MXFP8
+                                                              : ATTENTION_16,
+                          .queries = number(r, "batch") * number(r, "seq") * number(r, "heads"),
                           .seq = number(r, "seq"),
                           .window = number(r, "window"),
                           .steps = 1,
@@ -211,7 +214,7 @@ static double law_attention(const struct row *r)
                           .v_dim = number(r, "v_dim"),
                           .square = is(r, "causal", "false"),
                           .deterministic = is(r, "deterministic", "true")};
-    if (x.queries <= 0 || !is(r, "dtype", "bf16")) return 0;
+    if (x.queries <= 0) return 0;
     double seconds = is(r, "op", "attention_backward") ? attention_backward(&r->timing, &x)
                                                        : attention_forward(&r->timing, &x);
     return warmed(r, seconds, r->timing.f.attention_heat);

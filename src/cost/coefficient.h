@@ -36,27 +36,30 @@
     X(grouped_fp4_inner, 15e3)   /* same, 4 bit */                                                 \
     X(grouped_pad, 30)           /* rows an expert's tiles compute for nothing */                  \
     X(grouped_training, 0.8)     /* rate of training's grouped GEMMs in 16 bit against a GEMM's */ \
-    X(grouped_training_low, 0.85)          /* same in FP8 and FP4, against those kernels */        \
-    X(grouped_expert_s, 3.8e-6)            /* s an expert and grouped GEMM */                      \
-    X(grouped_expert_captured, 0.4)        /* part of it left in a captured iteration */           \
-    X(experts_start_s, 25e-6)              /* s of start of the kernels around grouped GEMMs */    \
-    X(experts_quantised_start_s, 40e-6)    /* same, quantised */                                   \
-    X(experts_fp4_start_s, 6.4e-05)        /* same, 4 bit */                                       \
-    X(experts_passes, 1.0)                 /* time of those kernels against their bytes */         \
-    X(experts_fp8_passes, 1.0)             /* same, 8 bit */                                       \
-    X(experts_block_passes, 2.5)           /* same, scaled by blocks */                            \
-    X(experts_fp4_passes, 1.0)             /* same, 4 bit */                                       \
-    X(attention, 1.0)                      /* time of attention in training against its law */     \
-    X(attention_forward, 0.8)              /* rate of forward attention against the peak */        \
-    X(attention_backward, 0.73)            /* rate of the backward against that */                 \
-    X(attention_forward_tile, 450)         /* keys seen for nothing: whole tiles and the ramp */   \
-    X(attention_backward_tile, 600)        /* same, backward */                                    \
-    X(attention_window_tile, 620)          /* more of them with a window */                        \
-    X(attention_window_backward_tile, 180) /* same, backward */                                    \
-    X(attention_deterministic_tile, 105)   /* more of them in a deterministic backward */          \
-    X(attention_softmax, 29)               /* the softmax of a key in columns of a head */         \
-    X(attention_backward_softmax, 63)      /* same, backward */                                    \
-    X(attention_start_s, 7e-6)             /* s of start of an attention kernel */                 \
+    X(grouped_training_low, 0.85)            /* same in FP8 and FP4, against those kernels */      \
+    X(grouped_expert_s, 3.8e-6)              /* s an expert and grouped GEMM */                    \
+    X(grouped_expert_captured, 0.4)          /* part of it left in a captured iteration */         \
+    X(experts_start_s, 25e-6)                /* s of start of the kernels around grouped GEMMs */  \
+    X(experts_quantised_start_s, 40e-6)      /* same, quantised */                                 \
+    X(experts_fp4_start_s, 6.4e-05)          /* same, 4 bit */                                     \
+    X(experts_passes, 1.0)                   /* time of those kernels against their bytes */       \
+    X(experts_fp8_passes, 1.0)               /* same, 8 bit */                                     \
+    X(experts_block_passes, 2.5)             /* same, scaled by blocks */                          \
+    X(experts_fp4_passes, 1.0)               /* same, 4 bit */                                     \
+    X(attention, 1.0)                        /* time of attention in training against its law */   \
+    X(attention_forward, 0.8)                /* rate of forward attention against the peak */      \
+    X(attention_backward, 0.73)              /* rate of the backward against that */               \
+    X(attention_forward_tile, 450)           /* keys seen for nothing: whole tiles and the ramp */ \
+    X(attention_backward_tile, 600)          /* same, backward */                                  \
+    X(attention_window_tile, 620)            /* more of them with a window */                      \
+    X(attention_window_backward_tile, 180)   /* same, backward */                                  \
+    X(attention_deterministic_tile, 105)     /* more of them in a deterministic backward */        \
+    X(attention_softmax, 29)                 /* the softmax of a key in columns of a head */       \
+    X(attention_backward_softmax, 63)        /* same, backward */                                  \
+    X(attention_fp8_softmax, 80)             /* of FP8 attention, columns in 16 bit */             \
+    X(attention_fp8_backward_softmax, 130)   /* same, backward */                                  \
+    X(attention_mxfp8_backward_softmax, 250) /* same, of MXFP8's */                                \
+    X(attention_start_s, 7e-6)               /* s of start of an attention kernel */               \
     X(throttling, 0.15)           /* slowdown of tensor-core kernels that run all the time */      \
     X(throttling_low, 0.12)       /* same, in FP8 and FP4 */                                       \
     X(attention_heat, 0.5)        /* heat of attention for that of products */                     \
@@ -107,7 +110,6 @@
     X(hybridep_sm_gb_per_s, 17)   /* GB/s that one of its SMs moves across domains */              \
     X(ep_hidden, 0.65)            /* part of EP communication hidden by 1F1B overlap */            \
     X(shared_expert_hidden, 0.5)  /* part of it hidden by shared_expert_overlap */                 \
-    X(shared_expert_window, 0.15) /* part of the kernels that can hide it */                       \
     X(tp_backward, 1.4)           /* TP collectives exposed in a sub-block's backward */           \
     X(tp_hidden, 0.47)            /* part of TP communication hidden by tp_comm_overlap */         \
     X(p2p_exposed, 0.28)          /* part of pipeline transfers exposed with VPP */                \

@@ -158,23 +158,39 @@ static double attention_time(const struct timing *t, const struct attention *x, 
     return t->f.attention_start_s + flops / (part * t->config->machine.peak_bf16);
 }
 
+/* Columns of products in 16 bit whose time those of the format take: FP8's rate is higher, the
+   softmax and what makes its numbers FP8 is not faster. */
+static double in_16_bit(const struct timing *t, const struct attention *x, double columns)
+{
+    const struct machine *m = &t->config->machine;
+    return x->format == ATTENTION_16 ? columns : columns * m->peak_bf16 / m->peak_fp8;
+}
+
 double attention_forward(const struct timing *t, const struct attention *x)
 {
     const struct coefficients *f = &t->f;
+    bool low = x->format != ATTENTION_16;
     bool window = x->window > 0 && x->window < x->seq;
     double tile = f->attention_forward_tile + (window ? f->attention_window_tile : 0);
-    return attention_time(t, x, tile, x->qk_dim + x->v_dim + f->attention_softmax,
-                          f->attention_forward);
+    double columns = in_16_bit(t, x, x->qk_dim + x->v_dim) +
+                     (low ? f->attention_fp8_softmax : f->attention_softmax);
+    return attention_time(t, x, tile, columns, f->attention_forward);
 }
 
-/* Five products for two: the scores again, their gradient, and those of q, k and v. */
-double attention_backward(const struct timing *t, const struct attention *x)
+/* Five products for two: the scores again, their gradient, and those of q, k and v. cuDNN's FP8
+   backward takes no account of a window. */
+double attention_backward(const struct timing *t, const struct attention *given)
 {
     const struct coefficients *f = &t->f;
+    const double softmax[] = {f->attention_backward_softmax, f->attention_fp8_backward_softmax,
+                              f->attention_mxfp8_backward_softmax};
+    struct attention whole = *given;
+    if (whole.format != ATTENTION_16) whole.window = 0;
+    const struct attention *x = &whole;
     bool window = x->window > 0 && x->window < x->seq;
     double tile = f->attention_backward_tile + (window ? f->attention_window_backward_tile : 0) +
                   (x->deterministic ? f->attention_deterministic_tile : 0);
-    double columns = 3 * x->qk_dim + 2 * x->v_dim + f->attention_backward_softmax;
+    double columns = in_16_bit(t, x, 3 * x->qk_dim + 2 * x->v_dim) + softmax[x->format];
     return attention_time(t, x, tile, columns, f->attention_forward * f->attention_backward);
 }
 
@@ -187,11 +203,22 @@ static double steps_of(const struct config *c)
     return comm == CP_RING ? cp : comm == CP_HEADS || cp == 1 ? 1 : 2;
 }
 
+/* MXFP8's recipe has attention of its own, all others that of tensor-scaled FP8
+   (transformer_engine/pytorch/attention/dot_product_attention/dot_product_attention.py). */
+static enum attention_format format_of(const struct timing *t)
+{
+    const struct knobs *k = &t->config->knobs;
+    if (!k->fp8_attention || !t->low) return ATTENTION_16;
+    return k->precision == PREC_MXFP8 ? ATTENTION_MXFP8 : ATTENTION_FP8;
+}
+
+/* Queries, keys and values come in 16 bit, and the gradient of the output. */
 void kernel_attention(const struct timing *t, const struct core *s, struct pass *forward,
                       struct pass *backward)
 {
     const struct knobs *k = &t->config->knobs;
-    struct attention x = {.queries = t->tokens * s->heads,
+    struct attention x = {.format = format_of(t),
+                          .queries = t->tokens * s->heads,
                           .seq = documents_attended(k),
                           .window = s->window,
                           .steps = steps_of(t->config),
@@ -201,6 +228,10 @@ void kernel_attention(const struct timing *t, const struct core *s, struct pass 
     double slowest = t->f.attention * (1 + documents_across_ranks(k).excess);
     forward->attention += slowest * attention_forward(t, &x);
     backward->attention += slowest * attention_backward(t, &x);
+    if (x.format == ATTENTION_16) return;
+    double columns = s->heads * s->qk_dim + s->kv;
+    forward->quantise += kernel_quantise(t, rows_alone * t->tokens * columns);
+    backward->quantise += kernel_quantise(t, rows_alone * t->tokens * s->heads * s->v_dim);
 }
 
 /* ---- scans ---- */

@@ -53,8 +53,11 @@ double kernel_quantise(const struct timing *t, double elements);
 /* A streaming kernel over so many bytes. */
 double kernel_stream(const struct timing *t, double bytes);
 
+/* Number format of attention's products. */
+enum attention_format { ATTENTION_16, ATTENTION_FP8, ATTENTION_MXFP8 };
 /* Attention of queries over keys, forward and backward apart. */
 struct attention {
+    enum attention_format format;
     double queries;       /* tokens x heads */
     double seq, window;   /* tokens; window 0: all */
     double steps;         /* kernels that one sequence is cut into: context parallelism's */

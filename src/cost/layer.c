@@ -83,8 +83,8 @@ static void add_core(const struct timing *t, const struct core *c, struct layer_
 {
     struct pass forward = {0}, backward = {0};
     kernel_attention(t, c, &forward, &backward);
-    x->forward.attention += forward.attention;
-    if (!c->forward_only) x->backward.attention += backward.attention;
+    pass_add(&x->forward, &forward, 1);
+    if (!c->forward_only) pass_add(&x->backward, &backward, 1);
 }
 
 /* In a captured part operations run without the host but for those left. */
@@ -104,15 +104,16 @@ static void add_ops(const struct timing *t, const struct host *h, struct layer_t
 }
 
 /* A LoRA adapter beside a linear: its two products are too narrow for more than the way of their
-   rows through memory. Forward: dropout (in read and written), the input again, and the output
-   written and added (4 times out); backward: the gradient twice, the dropped input, and the input's
-   gradient written, dropped and added. */
+   rows through memory. Forward: the input, and the output written and added (4 times out);
+   backward: the gradient twice, the input, and its gradient written and added. Dropout reads and
+   writes the input, and its gradient. */
 static void add_adapter(const struct timing *t, const struct linear *l, struct layer_time *x)
 {
     double rows = fmax(1, l->experts) * l->rows;
-    struct stream streams = {.forward = 2 * rows * (3 * l->in + 4 * l->out),
-                             .backward = 2 * rows * (7 * l->in + 2 * l->out)};
-    struct host host = {.ops = 6, .scope = SCOPE_FULL};
+    double dropped = t->config->knobs.lora_dropout > 0 ? 2 : 0;
+    struct stream streams = {.forward = 2 * rows * ((1 + dropped) * l->in + 4 * l->out),
+                             .backward = 2 * rows * ((5 + dropped) * l->in + 2 * l->out)};
+    struct host host = {.ops = dropped > 0 ? 6 : 5, .scope = SCOPE_FULL};
     add_stream(t, &streams, x);
     add_ops(t, &host, x);
 }
@@ -120,7 +121,8 @@ static void add_adapter(const struct timing *t, const struct linear *l, struct l
 /* Bridge's adapters run apart from their linear's own collectives: beside one that cuts its input
    the output is gathered, and its gradient in backward; beside one that cuts its output the input
    is, and that gradient scattered, unless the linear hands its own over, which it does not where
-   it overlaps them (bridge/peft/utils.py, ParallelLinearAdapter). */
+   it overlaps them. Asked for an all-to-all, the former needs its own tokens of the output alone
+   (bridge/peft/utils.py, ParallelLinearAdapter). */
 static void add_adapter_exchange(const struct timing *t, const struct matrix *m,
                                  struct layer_time *x)
 {
@@ -128,6 +130,7 @@ static void add_adapter_exchange(const struct timing *t, const struct matrix *m,
     if (config_traits(t->config)->adapters_cut_with_linear || matrix_is_routed(m)) return;
     if (m->cut == CUT_NOT || (m->cut == CUT_OUTPUT && !k->tp_comm_overlap)) return;
     double bytes = 2 * t->tokens * (m->cut == CUT_INPUT ? m->out : m->in);
+    if (m->cut == CUT_INPUT && k->lora_all_to_all) bytes /= k->tp;
     double one = comm_collective(t, bytes, k->tp, k->tp);
     x->forward.tp += one;
     x->backward.tp += one;
@@ -155,6 +158,19 @@ static void add_widening(const struct timing *t, const struct linear *l, struct 
     add_ops(t, &host, x);
 }
 
+static const uint32_t shared_linears =
+    LINEAR_BIT(LINEAR_SHARED_FC1) | LINEAR_BIT(LINEAR_SHARED_GATE) | LINEAR_BIT(LINEAR_SHARED_UP) |
+    LINEAR_BIT(LINEAR_SHARED_DOWN);
+
+/* A linear of the shared expert, once more as what hides the exchange. */
+static void add_shared(const struct timing *t, struct linear l, struct layer_time *x)
+{
+    struct pass forward = {0}, backward = {0};
+    kernel_linear(t, l, &forward, &backward);
+    x->forward.shared += pass_kernels(&forward);
+    x->backward.shared += pass_kernels(&backward);
+}
+
 static void add_weights(const struct timing *t, const struct weights *w, bool fused_experts,
                         struct layer_time *x)
 {
@@ -167,6 +183,7 @@ static void add_weights(const struct timing *t, const struct weights *w, bool fu
             continue;
         }
         kernel_linear(t, l, &x->forward, own->forward_only ? &unused : &x->backward);
+        if (LINEAR_BIT(own->role) & shared_linears) add_shared(t, l, x);
         if (linear_has_adapter(&t->config->knobs, own->role)) {
             add_adapter(t, &l, x);
             add_adapter_exchange(t, own, x);
@@ -373,6 +390,23 @@ static void repeat_whole(const struct timing *t, const struct weights *w, struct
     x->sync_again = true;
 }
 
+/* PyTorch's selective checkpointing keeps what attention, the exchange, reductions and the first of
+   every two products put out (nemo_automodel/components/distributed/activation_checkpointing.py).
+   Products inside Transformer Engine's own functions, which it does not see, are taken like
+   PyTorch's. */
+static void repeat_operations(struct layer_time *x)
+{
+    const struct pass *all = &x->forward;
+    struct pass kept = {.gemm = all->gemm / 2,
+                        .grouped = all->grouped / 2,
+                        .quantise = all->quantise / 2,
+                        .attention = all->attention,
+                        .ep = all->ep,
+                        .cp = all->cp,
+                        .tp = all->tp / 2};
+    pass_add_since(&x->again, all, &kept);
+}
+
 static bool repeats(const struct timing *t)
 {
     return t->config->knobs.recompute == RECOMPUTE_FULL || t->repeated;
@@ -385,6 +419,10 @@ static void add_repeated(const struct timing *t, const struct weights *weights,
     x->repeats = true;
     if (t->config->knobs.recompute == RECOMPUTE_FULL) {
         repeat_whole(t, weights, x);
+        return;
+    }
+    if (t->repeated & MOD_OPERATIONS) {
+        repeat_operations(x);
         return;
     }
     repeat_weights(t, weights, work->fused_experts, &x->again);

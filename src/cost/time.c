@@ -86,15 +86,15 @@ unsigned time_way_to_hide(const struct knobs *k)
     return out;
 }
 
-/* What communication is left after it ran beside kernels. The shared expert covers a part of the
-   exchange at most. */
+/* What communication is left after it ran beside kernels: the shared expert's first product beside
+   the dispatch, its second beside the combine
+   (megatron/core/transformer/moe/shared_experts.py). */
 static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
 {
-    double kernels = pass_kernels(x);
     if (hides_in_second(k))
-        x->ep -= t->f.ep_hidden * fmin(x->ep, kernels);
-    else if (k->shared_expert_overlap && t->config->model.shared_ffn > 0)
-        x->ep -= t->f.shared_expert_hidden * fmin(x->ep, t->f.shared_expert_window * kernels);
+        x->ep -= t->f.ep_hidden * fmin(x->ep, pass_kernels(x));
+    else if (k->shared_expert_overlap)
+        x->ep -= t->f.shared_expert_hidden * fmin(x->ep, x->shared);
     if (k->tp_comm_overlap) x->tp *= 1 - t->f.tp_hidden;
 }
 

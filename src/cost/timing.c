@@ -18,8 +18,8 @@ static const struct dispatch_law laws[] = {
         {.gathers = true, .passes = 8, .prepare_ops = 24, .move_ops = 30, .syncs = 3},
 };
 
-/* SMs of DeepEP's and HybridEP's kernels unless a plan says otherwise (moe_deepep_num_sms,
-   moe_hybridep_num_sms in megatron/core/transformer/transformer_config.py). */
+/* SMs of DeepEP's and HybridEP's kernels unless a plan says otherwise
+   (moe_flex_dispatcher_num_sms). */
 static const double deepep_sms = 20, hybridep_sms = 16;
 
 struct dispatch_law dispatch_law(const struct coefficients *f, const struct machine *m,
@@ -53,6 +53,7 @@ void pass_add(struct pass *to, const struct pass *x, double times)
     to->memory += times * x->memory;
     to->quantise += times * x->quantise;
     to->scan += times * x->scan;
+    to->shared += times * x->shared;
     to->ep += times * x->ep;
     to->tp += times * x->tp;
     to->cp += times * x->cp;
@@ -191,7 +192,7 @@ struct timing timing_of_known(const struct config *c, struct known_kernels *know
     const struct knobs *k = &c->knobs;
     struct timing t = {
         .config = c, .f = known ? known->f : coefficients_of(&c->machine), .known = known};
-    t.law = dispatch_law(&t.f, &c->machine, k->dispatcher, 0);
+    t.law = dispatch_law(&t.f, &c->machine, k->dispatcher, k->exchange_sms);
     t.tokens = (double)k->mbs * k->seq / k->cp;
     t.tokens_rank = t.tokens / k->tp;
     t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;

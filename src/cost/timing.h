@@ -67,6 +67,7 @@ struct timing {
  * operations. */
 struct pass {
     double gemm, grouped, attention, memory, quantise, scan; /* kernels */
+    double shared;                                           /* of these, the shared expert's */
     double ep, tp, cp;                                       /* communication before hiding */
     double ops, gpu_ops; /* operations the host launches; all operations, captured ones too */
 };

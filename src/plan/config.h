@@ -164,6 +164,8 @@ enum {
     MOD_ATTN_NORM = 1024,
     MOD_MLP_NORM = 2048,
     MOD_FUSED_GROUP_MLP = 4096, /* offload_modules: the whole fused grouped MLP */
+    MOD_OPERATIONS = 8192,      /* recompute: all but attention, the exchange and every second
+                                   product (PyTorch's selective checkpointing) */
 };
 enum {
     SCOPE_ATTN = 1,
@@ -231,6 +233,8 @@ struct knobs {
     bool offload_optimizer_states; /* all optimizer states on the CPU between two steps */
     int lora_rank;                 /* TASK_PEFT: rank of the adapters */
     uint32_t lora_targets;         /* TASK_PEFT: bits of the linears that have one (plan/peft.h) */
+    double lora_dropout;           /* TASK_PEFT: part of the adapters' input that is dropped */
+    bool lora_all_to_all;          /* theirs exchange tokens for columns in place of a gather */
     bool dora;                     /* their outputs have magnitudes of their own */
     bool four_bit;                 /* frozen linears in 4 bits, made wide for each product: QLoRA */
     bool double_quant;             /* four_bit: their scales are quantised too */
@@ -239,6 +243,7 @@ struct knobs {
     bool pad_to_capacity;   /* moe_pad_expert_input_to_capacity: every expert computes its full
                                capacity */
     double capacity_factor; /* 0: dropless */
+    int exchange_sms;       /* of the flex dispatcher's kernels; 0: as many as they take */
     double rank_capacity;   /* moe_expert_rank_capacity_factor; 0: not said */
     bool paged_stash;       /* moe_paged_stash: experts' saved rows in pages of one buffer ... */
     double stash_factor;    /* ... of so many times the mean's rows */

@@ -26,10 +26,10 @@ static void dense_saved(struct saved_list *l)
     int first = l->n;
     struct saved *norm = saved_residual(
         l, false, true, LINEAR_BIT(LINEAR_FC1) | LINEAR_BIT(LINEAR_GATE) | LINEAR_BIT(LINEAR_UP));
-    if (k->transformer_engine) norm->freed_by = MOD_MLP;
+    if (k->transformer_engine) norm->freed_by = MOD_MLP | MOD_OPERATIONS;
     saved_add(l, "FC1 output", tokens, up * f, l->inner)->freed_by = MOD_MLP;
     struct saved *activation = saved_add(l, "activation", tokens, f, l->gemm);
-    activation->freed_by = MOD_MLP, activation->input_of = LINEAR_BIT(LINEAR_DOWN);
+    activation->freed_by = MOD_MLP | MOD_OPERATIONS, activation->input_of = LINEAR_BIT(LINEAR_DOWN);
     for (int i = first; i < l->n; i++)
         l->items[i].late = true;
     saved_dropout(l);

@@ -7,7 +7,7 @@
 
 /* Both recomputed by the tag itself and by recomputing the whole MoE layer. */
 #define FREED_MOE MOD_MOE
-#define FREED_ACT (MOD_MOE | MOD_MOE_ACT)
+#define FREED_ACT (MOD_MOE | MOD_MOE_ACT | MOD_OPERATIONS)
 #define FREED_SHARED (MOD_MOE | MOD_SHARED_EXPERTS)
 
 /* Width that the routed experts see. */
@@ -164,7 +164,8 @@ static void shared_saved(struct saved_list *l)
     if (f <= 0) return;
     saved_add(l, "shared FC1 output", tokens, up * f, l->inner)->freed_by = FREED_SHARED;
     struct saved *activation = saved_add(l, "shared activation", tokens, f, l->gemm);
-    activation->freed_by = FREED_SHARED, activation->input_of = LINEAR_BIT(LINEAR_SHARED_DOWN);
+    activation->freed_by = FREED_SHARED | MOD_OPERATIONS,
+    activation->input_of = LINEAR_BIT(LINEAR_SHARED_DOWN);
 }
 
 /* PyTorch's exchange in AutoModel adds up what the experts make of all tokens of the group, in
@@ -221,7 +222,8 @@ static void moe_saved(struct saved_list *l)
     double tokens = l->t.sp_tokens;
     int first = l->n;
     saved_residual(l, false, false, 0);
-    saved_add(l, "router logits and scores", tokens, m->experts, 12)->freed_by = FREED_MOE;
+    saved_add(l, "router logits and scores", tokens, m->experts, 12)->freed_by =
+        FREED_MOE | MOD_OPERATIONS;
     shared_saved(l);
     for (int i = first; i < l->n; i++)
         l->items[i].captured_by = SCOPE_MOE_ROUTER;

@@ -36,8 +36,9 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             .fused_mxfp8_experts = true,      /* docs/time.md */
             .compiled_clamp = true,           /* components/moe/experts.py:752 */
             .balances_in_rows = true,         /* components/moe/layers.py FakeBalancedGate */
-            .early_stop = true,               /* torch.utils.checkpoint */
-            .fitted_with_fsdp2 = true,        /* rules/evidence */
+            .repeats_operations = true, /* components/distributed/activation_checkpointing.py */
+            .early_stop = true,         /* torch.utils.checkpoint */
+            .fitted_with_fsdp2 = true,  /* rules/evidence */
         },
 };
 

@@ -36,6 +36,7 @@ struct framework_traits {
     bool fused_mxfp8_experts; /* quantise in the epilogue of their product */
     bool compiled_clamp;      /* gate and clamp of an expert are one compiled kernel */
     bool balances_in_rows;    /* forced balance deals experts to tokens in turn; else at random */
+    bool repeats_operations;  /* selective recomputation is by operation, not by module */
     bool early_stop;          /* recomputing a layer ends once its last saved tensor is back */
     bool fitted_with_fsdp2;   /* the step time's error is the one fitted to runs of FSDP2 */
 };

@@ -92,7 +92,10 @@ static void settle_sequence_parallel(const struct facts *f, struct config *c)
 static void settle_recomputed(const struct facts *f, struct config *c)
 {
     (void)f;
-    if (c->knobs.recompute != RECOMPUTE_SELECTIVE) c->knobs.recompute_modules = 0;
+    if (c->knobs.recompute != RECOMPUTE_SELECTIVE)
+        c->knobs.recompute_modules = 0;
+    else if (config_traits(c)->repeats_operations)
+        c->knobs.recompute_modules = MOD_OPERATIONS;
 }
 
 static void settle_offloaded(const struct facts *f, struct config *c)
@@ -226,6 +229,12 @@ static void settle_stash(const struct facts *f, struct config *c)
     c->knobs.stash_factor = fabs(c->knobs.stash_factor);
 }
 
+static void settle_exchange_sms(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    if (k->exchange_sms <= 0) k->exchange_sms = (int)facts_int(f, P_backend_dispatcher_num_sms, 0);
+}
+
 static void settle_projection(const struct facts *f, struct config *c)
 {
     (void)f;
@@ -238,7 +247,7 @@ static void settle_adapters(const struct facts *f, struct config *c)
     if (k->task == TASK_PEFT)
         k->lora_targets = peft_targets(f, &c->model);
     else
-        k->lora_rank = 0, k->dora = k->four_bit = k->eight_bit = false;
+        k->lora_rank = 0, k->lora_dropout = 0, k->dora = k->four_bit = k->eight_bit = false;
 }
 
 /* AutoModel's MoE classes have a key of their own, false by default
@@ -465,7 +474,7 @@ static const char *const loss_words[] = {"none", "native", "te", "linear", NULL}
 static const char *const module_words[] = {
     "core_attn",   "layernorm", "moe_act",         "mlp",        "shared_experts",
     "mla_up_proj", "moe",       "expert_fc1",      "qkv_linear", "attn_proj",
-    "attn_norm",   "mlp_norm",  "fused_group_mlp", NULL};
+    "attn_norm",   "mlp_norm",  "fused_group_mlp", "operations", NULL};
 static const char *const scope_words[] = {"attn", "moe_router", "moe_preprocess", "mamba", "mlp",
                                           "moe",  NULL};
 
@@ -564,11 +573,15 @@ const struct knob knob_table[] = {
     CODE(P_peft_dim, KNOB_INT, lora_rank, 0, settle_adapters, say_nothing),
     CODE(P_NONE, KNOB_MODULES, lora_targets, 0, NULL, say_nothing),
     CODE(P_peft_scheme, KNOB_BOOL, dora, NONE, NULL, say_nothing),
+    PLAIN(P_peft_dropout, KNOB_DOUBLE, lora_dropout, 0),
+    PLAIN(P_peft_a2a_experimental, KNOB_BOOL, lora_all_to_all, NONE),
     PLAIN(P_load_in_4bit, KNOB_BOOL, four_bit, NONE),
     PLAIN(P_load_in_8bit, KNOB_BOOL, eight_bit, NONE),
     PLAIN(P_bnb_4bit_use_double_quant, KNOB_BOOL, double_quant, NONE),
     CODE(P_transformer_impl, KNOB_BOOL, transformer_engine, NONE, NULL, say_nothing),
     CODE(P_cpu_offloading_num_layers, KNOB_INT, layers_offloaded, 0, settle_layers_offloaded,
+         say_nothing),
+    CODE(P_moe_flex_dispatcher_num_sms, KNOB_INT, exchange_sms, 0, settle_exchange_sms,
          say_nothing),
     CODE(P_moe_expert_rank_capacity_factor, KNOB_DOUBLE, rank_capacity, 0, NULL, say_nothing),
     CODE(P_moe_paged_stash, KNOB_BOOL, paged_stash, NONE, NULL, say_nothing),

@@ -71,7 +71,7 @@ static void attention_work(struct work *w)
     double moved = 2 * w->t.tokens * (q + kv) / tp;
     work_stream(w, 3 * moved, 5 * moved);
     if (mixer_has_indexer(w->mixer)) indexer_work(w);
-    work_attention(w, x.n / tp, x.qk, x.v, x.window);
+    work_attention(w, x.n / tp, x.qk, x.v, x.window, kv / tp);
     work_context(w, 2 * w->t.tokens * kv / tp, 2 * w->t.tokens * q / tp,
                  2 * w->t.tokens * x.n * x.v / tp);
     work_host(w, w->low ? 30 : 22, SCOPE_ATTN | SCOPE_FULL, 2);
@@ -88,7 +88,8 @@ static void attention_saved(struct saved_list *l)
     double q = x.n * x.qk, kv = x.groups * (x.qk + x.v), tokens = l->t.tokens;
     saved_residual(l, true, true, first_linears);
     if (l->m->qk_layernorm)
-        saved_add(l, "q and k before their norm", tokens, (q + x.groups * x.qk) / l->tp, l->wide);
+        saved_add(l, "q and k before their norm", tokens, (q + x.groups * x.qk) / l->tp, l->wide)
+            ->freed_by = MOD_OPERATIONS;
     saved_add(l, "q, k, v", tokens, (q + kv) / l->tp, l->core)->offloaded_by = MOD_CORE_ATTN;
     if (l->m->attention_output_gate)
         saved_add(l, "attention gate", tokens, x.n * x.v / l->tp, l->wide);

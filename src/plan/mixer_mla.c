@@ -58,7 +58,7 @@ static void mla_work(struct work *w)
     work_stream(w, 4 * moved, 6 * moved)->freed_by = MOD_MLA_UP_PROJ;
     work_repeat(w, MOD_MLA_UP_PROJ, 0, 10);
     if (mixer_has_indexer(w->mixer)) indexer_work(w);
-    work_attention(w, n, qk_width(m), v_width(m), m->index_topk);
+    work_attention(w, n, qk_width(m), v_width(m), m->index_topk, n * (qk + v));
     if (m->attention_output_gate) work_stream(w, 3 * 2 * tokens * n * v, 5 * 2 * tokens * n * v);
     if (is_absorbed(m))
         sparse_context(w, q_bytes);

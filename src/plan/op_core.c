@@ -6,10 +6,12 @@
 
 /* Unfused attention writes the scores, masks, exponentiates and drops out in kernels of their own:
    5 passes over the whole square forward, 8 backward. */
-void work_attention(struct work *w, double heads, double qk_dim, double v_dim, double window)
+void work_attention(struct work *w, double heads, double qk_dim, double v_dim, double window,
+                    double kv)
 {
     const struct knobs *k = &w->c->knobs;
-    work_core(w, heads, qk_dim, v_dim, window)->freed_by = MOD_CORE_ATTN;
+    struct core *core = work_core(w, heads, qk_dim, v_dim, window);
+    core->freed_by = MOD_CORE_ATTN, core->kv = kv;
     if (k->attention != ATTN_UNFUSED) return;
     double square = 2 * w->t.tokens * k->seq * heads;
     work_stream(w, 5 * square, 8 * square)->freed_by = MOD_CORE_ATTN;

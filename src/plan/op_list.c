@@ -177,13 +177,15 @@ struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint3
     double h = l->m->hidden, tokens = l->t.sp_tokens;
     bool alone = !fused || !k->transformer_engine;
     bool gathers = k->task == TASK_PEFT && (k->lora_targets & linears) && fused;
-    saved_add(l, first ? "layer input" : "FFN input", tokens, h, l->wide)->offloaded_by =
-        first ? MOD_ATTN_NORM : MOD_MLP_NORM;
+    struct saved *in = saved_add(l, first ? "layer input" : "FFN input", tokens, h, l->wide);
+    in->offloaded_by = first ? MOD_ATTN_NORM : MOD_MLP_NORM;
+    in->freed_by = first ? 0 : MOD_OPERATIONS;
     saved_add(l, first ? "input norm statistics" : "FFN norm statistics", tokens, 1,
-              l->m->layernorm ? 8 : 4);
+              l->m->layernorm ? 8 : 4)
+        ->freed_by = MOD_OPERATIONS;
     struct saved *out = saved_add(l, first ? "input norm output" : "FFN norm output",
                                   gathers ? l->t.tokens : tokens, h, alone ? l->wide : l->gemm);
-    out->freed_by = alone ? MOD_LAYERNORM : 0;
+    out->freed_by = MOD_OPERATIONS | (alone ? MOD_LAYERNORM : 0);
     out->offloaded_by = first ? MOD_QKV_LINEAR : 0;
     out->input_of = linears;
     return out;

@@ -133,6 +133,7 @@ struct stream {
 struct core {
     double heads, qk_dim, v_dim; /* heads on this rank; v_dim 0: scores alone */
     double window;               /* tokens; 0: all */
+    double kv;                   /* elements of a token's keys and values on this rank */
     uint32_t freed_by;
     bool forward_only;
 };
@@ -331,8 +332,9 @@ enum mixer mixer_with_indexer(enum mixer mixer);
 
 /* ---- the attention kernel (op_core.c) ---- */
 
-/* With the passes of one that is not fused. */
-void work_attention(struct work *w, double heads, double qk_dim, double v_dim, double window);
+/* With the passes of one that is not fused. `kv`: elements of a token's keys and values. */
+void work_attention(struct work *w, double heads, double qk_dim, double v_dim, double window,
+                    double kv);
 /* What it keeps beside q, k and v; a token's output has `width` values, whole, and the output
    projection's input `projected`. */
 void saved_attention(struct saved_list *l, double heads, double width, double projected);

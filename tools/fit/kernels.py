@@ -40,6 +40,8 @@ BLOCKS = [
      (not r.get('kernel') or r['window'] == 0 and r['seq'] >= 2048),
      'attention_forward attention_backward attention_forward_tile attention_backward_tile attention_window_tile '
      'attention_window_backward_tile attention_deterministic_tile attention_softmax attention_backward_softmax attention_start_s'),
+    ('FP8 attention', lambda r: r['op'].startswith('attention') and r['dtype'] in ('fp8', 'mxfp8') and not r.get('kernel'),
+     'attention_fp8_softmax attention_fp8_backward_softmax attention_mxfp8_backward_softmax'),
     ('exchange', lambda r: r['op'].startswith('ep_') and r['impl'] in ('deepep', 'deepep_v2', 'hybridep', 'alltoall') and
      not (r['impl'] == 'deepep' and r['chip'].startswith('gb')),   # nodes of 4 GPUs, which NVL72 is not
      'nic hybridep_nic dispatch_start_s dispatch_across_s nccl_nvlink deepep_nvlink deepep_own deepep_sm_gb_per_s deepep_across_sm '

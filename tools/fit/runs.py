@@ -214,7 +214,7 @@ class Fit:
         group is in its own figure."""
         errors, result = self.by_width(way), {}
         for inside in self.groups(WAYS[way]):
-            best = self.best_width(errors, inside)
+            best = self.best_width(way, inside)
             result.update({i: e for i, e in errors[best].items() if i in inside})
         return result
 
@@ -223,9 +223,21 @@ class Fit:
             self.errors_by_width[way] = {w: self.left_out_at(w, WAYS[way]) for w in WIDTHS}
         return self.errors_by_width[way]
 
-    @staticmethod
-    def best_width(errors, without=()):
-        return min(WIDTHS, key=lambda w: sum(abs(e) for i, e in errors[w].items() if i not in without))
+    def best_width(self, way, without=()):
+        """That of CHIPS, unless another is better by more than a standard error, in which the runs of a group count together: among
+        equals the choice would follow those few runs that are left out of it, and always to their worst."""
+        errors = self.by_width(way)
+
+        def gain(width):
+            if width == 1.0:
+                return 0.0
+            groups = [[abs(errors[1.0][i]) - abs(errors[width][i]) for i in g if i in errors[width]]
+                      for g in self.groups(WAYS[way]) if g != without]
+            n = sum(map(len, groups))
+            mean = sum(map(sum, groups)) / n
+            return mean - math.sqrt(sum((sum(g) - mean * len(g)) ** 2 for g in groups)) / n
+
+        return max(WIDTHS, key=gain)
 
     def left_out_at(self, width, key):
         """Each group's errors from a fit without it, and without what only it could say."""
@@ -364,7 +376,7 @@ def differing(made, platforms):
 
 def other_width(fit):
     """Whether CHIPS states another width of deviations than all runs, left out by (model, chip), choose."""
-    best = fit.best_width(fit.by_width('model and chip'))
+    best = fit.best_width('model and chip')
     return [f'CHIPS: runs left out choose {best:g} times its widths of deviations'] if best != 1.0 else []
 
 

@@ -345,6 +345,7 @@ static void every_move_is_said(void **state)
                      {"deepseek-v3", "gb200", "bf16", "bringup", FRAMEWORK_BRIDGE, 0},
                      {"glm-4.5-air", "h100", "fp8_tensorwise", "throughput", FRAMEWORK_BRIDGE, 0},
                      {"qwen3-30b-a3b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0},
+                     {"glm-4.5-air", "h100", "bf16", "bringup", FRAMEWORK_MEGATRON, 0},
                      {"qwen3-30b-a3b", "gb200", "bf16", "throughput", FRAMEWORK_AUTOMODEL, 0},
                      {"qwen3-235b-a22b", "gb200", "bf16", "throughput", FRAMEWORK_MEGATRON, 0},
                      {"qwen3-32b", "gb200", "bf16", "throughput", FRAMEWORK_BRIDGE, 0},

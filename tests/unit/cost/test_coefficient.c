@@ -99,6 +99,10 @@ static void add_kernels(struct plans *all)
     k->ep = 64, k->precision = PREC_FP8_BLOCKWISE;
     k = add(all, "deepseek-v3", "gb200");
     k->ep = 64, k->precision = PREC_NVFP4;
+    k = add(all, "llama-3.1-8b", "h100");
+    k->precision = PREC_FP8_DELAYED, k->fp8_attention = true;
+    k = add(all, "llama-3.1-8b", "gb200");
+    k->precision = PREC_MXFP8, k->fp8_attention = true;
     add(all, "gpt-oss-20b", "h100");    /* biased experts, short windows */
     add(all, "gemma-2-2b", "h100");     /* wide heads */
     add(all, "nemotron-h-56b", "h100"); /* scans */

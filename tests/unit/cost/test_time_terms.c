@@ -4,6 +4,7 @@
 #include "round_plan.h"
 
 #include "cost/comm.h"
+#include "cost/memory.h"
 #include "cost/time.h"
 
 static const struct layer_kind dense_layer = {MIXER_ATTENTION, FFN_DENSE},
@@ -60,6 +61,9 @@ static void adapters_gather_for_themselves(void **state)
     assert_near(x.backward.tp, (4 + 2) * one, 1e-12);
     c->knobs.tp_comm_overlap = true;
     assert_near(layer_of(c, dense_layer).forward.tp, (4 + 3) * one, 1e-12);
+    c->knobs.lora_all_to_all = true; /* half of two of them on two ranks */
+    double half = comm_collective(&t, 4096 * 1024.0, 2, 2);
+    assert_near(layer_of(c, dense_layer).forward.tp, (4 + 1) * one + 2 * half, 1e-12);
     c->knobs.tp_comm_overlap = false, c->knobs.task = TASK_PRETRAIN;
     assert_near(layer_of(c, dense_layer).forward.tp, 4 * one, 1e-12);
     assert_near(layer_of(c, dense_layer).backward.tp, 2 * 0.5 * one, 1e-12);
@@ -456,7 +460,83 @@ static void weights_are_quantised_each_step(void **state)
     assert_near(time_of(c).optimizer - before, 4 * linears / 1e12, 1e-3);
 }
 
-/* The exchange hides under the shared expert by half, of at most 0.15 of the layer's kernels. */
+/* Products of 8 heads of 128 with half of 4096 keys take half of 16 bit's time in FP8, the softmax
+   its own; queries, keys and values are quantised before, the output's gradient before the
+   backward, which a window does not shorten. */
+static void attention_in_fp8(void **state)
+{
+    struct config *c = round_plan(*state, "bridge", "", "");
+    double keys = 2 * 4096.0 * 8 * 2048 / 1e15, half = 0.75 * 4 * 4096.0 * 1024 / 1e12;
+    c->knobs.precision = PREC_FP8_TENSORWISE;
+    coefficient(c, "attention_fp8_softmax", 10);
+    coefficient(c, "attention_fp8_backward_softmax", 20);
+    coefficient(c, "attention_mxfp8_backward_softmax", 30);
+    struct layer_time wide = layer_of(c, dense_layer);
+    c->knobs.fp8_attention = true;
+    struct layer_time x = layer_of(c, dense_layer);
+    assert_near(wide.forward.attention, keys * 256, 1e-9);
+    assert_near(x.forward.attention, keys * (128 + 10), 1e-9);
+    assert_near(x.backward.attention, keys * (320 + 20), 1e-9);
+    assert_near(x.forward.quantise - wide.forward.quantise, 3 * half, 1e-9);
+    assert_near(x.backward.quantise - wide.backward.quantise, half, 1e-9);
+    c->knobs.precision = PREC_MXFP8;
+    assert_near(layer_of(c, dense_layer).backward.attention, keys * (320 + 30), 1e-9);
+    c->model.window = 1024;
+    struct layer_time near = layer_of(c, (struct layer_kind){MIXER_WINDOW, FFN_DENSE});
+    assert_near(near.backward.attention, keys * (320 + 30), 1e-9);
+    assert_true(near.forward.attention < keys * (128 + 10));
+    c->knobs.precision = PREC_BF16;
+    assert_near(layer_of(c, dense_layer).forward.attention, keys * 256, 1e-9);
+}
+
+/* AutoModel's selective checkpointing repeats half of the products and all streams, and keeps the
+   layer's input, q, k and v, the attention's output and the first linear's. */
+static void operations_are_repeated(void **state)
+{
+    const char *plan = "strategy: fsdp2\nactivation_checkpointing: selective\n";
+    struct config *c = round_plan(*state, "automodel", "", plan);
+    struct layer_time x = layer_of(c, dense_layer);
+    assert_int_equal(c->knobs.recompute_modules, MOD_OPERATIONS);
+    assert_near(x.again.gemm, x.forward.gemm / 2, 1e-12);
+    assert_near(x.again.memory, x.forward.memory, 1e-12);
+    assert_true(x.again.attention == 0 && x.again.ops > 0);
+    struct memory_coefficients f = memory_coefficients_of(&c->machine);
+    struct token_counts tokens = token_counts(c, &f);
+    struct layer_memory m;
+    layer_measure(c, &tokens, dense_layer, &m);
+    double statistics = 4096 * 8 * 4; /* log-sum-exp */
+    assert_near(m.kept, 2 * 4096.0 * (1024 + 3 * 1024 + 1024 + 2 * 4096) + statistics, 1e-9);
+    assert_near(m.all - m.kept, 4096.0 * (2 * (1024 + 1024 + 1024 + 4096) + 2 * 4), 1e-9);
+}
+
+/* DeepEP's kernels move tokens at a rate of their SMs, where NVLink has more. */
+static void more_sms_exchange_faster(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    c->knobs.dispatcher = DISPATCH_DEEPEP;
+    coefficient(c, "deepep_sm_gb_per_s", 1);
+    struct timing few = timing_of(c), many;
+    c->knobs.exchange_sms = 40;
+    many = timing_of(c);
+    assert_near(few.law.inside, 20e9, 1e-12);
+    assert_near(many.law.inside, 40e9, 1e-12);
+    assert_true(comm_dispatch(&many, 1024) < comm_dispatch(&few, 1024));
+}
+
+/* Dropout of an adapter reads and writes its input, 1024 wide, and that one's gradient. */
+static void adapters_drop_out_where_said(void **state)
+{
+    const char *plan = "task: peft\npeft_dim: 8\npeft_target_modules: [linear_qkv]\n";
+    struct config *c = round_plan(*state, "bridge", "", plan);
+    double pass = 2 * 2 * 4096 * 1024.0 / 1e12;
+    struct layer_time without = layer_of(c, dense_layer), with;
+    c->knobs.lora_dropout = 0.1;
+    with = layer_of(c, dense_layer);
+    assert_near(with.forward.memory - without.forward.memory, pass, 1e-9);
+    assert_near(with.backward.memory - without.backward.memory, pass, 1e-9);
+}
+
+/* The exchange hides by half under the shared expert's products: gate and up, and down. */
 static void a_shared_expert_hides_half(void **state)
 {
     struct config *c = round_plan(
@@ -465,8 +545,12 @@ static void a_shared_expert_hides_half(void **state)
     double both = 2 * l.forward.ep, hidden = 0;
     assert_near(time_of(c).ep_exposed, 8 * 4 * both, 1e-9); /* microbatches, layers */
     c->knobs.shared_expert_overlap = true;
-    hidden += 0.5 * fmin(l.forward.ep, 0.15 * pass_kernels(&l.forward));
-    hidden += 0.5 * fmin(l.backward.ep, 0.15 * pass_kernels(&l.backward));
+    double up = round_gemm(4096, 1024, 1024, 2), down = round_gemm(4096, 1024, 512, 2);
+    double weights = round_gemm(1024, 1024, 4096, 8) + round_gemm(1024, 512, 4096, 8);
+    assert_near(l.forward.shared, up + down, 1e-9);
+    assert_near(l.backward.shared, up + round_gemm(4096, 512, 1024, 2) + weights, 1e-9);
+    hidden += 0.5 * fmin(l.forward.ep, l.forward.shared);
+    hidden += 0.5 * fmin(l.backward.ep, l.backward.shared);
     assert_true(hidden > 0 && hidden < both / 2);
     assert_near(time_of(c).ep_exposed, 8 * 4 * (both - hidden), 1e-9);
 }
@@ -729,6 +813,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_hottest_rank_of_an_exchange),
     cmocka_unit_test(hybridep_exchanges_with_itself),
     cmocka_unit_test(weights_are_quantised_each_step),
+    cmocka_unit_test(attention_in_fp8),
+    cmocka_unit_test(more_sms_exchange_faster),
+    cmocka_unit_test(operations_are_repeated),
+    cmocka_unit_test(adapters_drop_out_where_said),
     cmocka_unit_test(a_shared_expert_hides_half),
     cmocka_unit_test(ends_of_a_step_hide_nothing),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),

@@ -404,7 +404,8 @@ static void what_feed_forward_parts_keep(void **state)
     const struct saved *router = saved_named(&l, "router logits and scores");
     assert_true(rows->routed && rows->late && rows->freed_by == MOD_MOE);
     assert_true(router->captured_by == (SCOPE_MOE_ROUTER | SCOPE_MOE) && !router->routed);
-    assert_true(saved_named(&l, "shared activation")->freed_by == (MOD_MOE | MOD_SHARED_EXPERTS));
+    assert_true(saved_named(&l, "shared activation")->freed_by ==
+                (MOD_MOE | MOD_SHARED_EXPERTS | MOD_OPERATIONS));
     assert_true(l.ffn_backward == 2 * 400 * (64 + 3 * 32));
     double fused = bytes_of(&c, kind);
     c.knobs.act_fusion = false; /* kept without its probability too */

@@ -179,6 +179,24 @@ static void fp8_of_attention_and_activations(void **state)
         {"bridge", "fp8_activation_store: true", true},
     };
     CHECK_SPELLINGS(*state, stores, fp8_activation_store)
+    static const struct spelling sms[] = {
+        {"bridge", "moe_flex_dispatcher_num_sms: 32", 32},
+        {"megatron",
+         "moe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: hybridep\n"
+         "moe_hybridep_num_sms: 24",
+         24},
+        {"megatron", "moe_token_dispatcher_type: alltoall\nmoe_hybridep_num_sms: 24", 24},
+        {"automodel", "", 20},
+        {"automodel", "backend_dispatcher_num_sms: 24", 24},
+    };
+    CHECK_SPELLINGS(*state, sms, exchange_sms)
+    static const struct spelling drops[] = {
+        {"bridge", "task: peft\npeft_dim: 8", false},
+        {"bridge", "task: peft\npeft_dim: 8\npeft_dropout: 1", true},
+        {"automodel", "task: peft\npeft_dim: 8\npeft_dropout: 1", true},
+        {"automodel", "peft_dropout: 1", false},
+    };
+    CHECK_SPELLINGS(*state, drops, lora_dropout)
 }
 
 static void check_open(uint32_t mask, uint32_t open, uint32_t said)
