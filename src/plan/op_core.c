@@ -45,10 +45,12 @@ static void saved_scores(struct saved_list *l, double heads)
     if (unfused) l->scores_backward = 4 * scores;
 }
 
-/* An adapter's input, in 16 bit, is the output itself unless that is kept in FP8. */
+/* An adapter's input, in 16 bit, is the output itself unless that is kept in FP8, or some of it is
+   dropped. */
 static bool keeps_output(const struct saved_list *l)
 {
-    return !knobs_trains_language(&l->c->knobs) && l->core == l->wide;
+    const struct knobs *k = &l->c->knobs;
+    return !knobs_trains_language(k) && l->core == l->wide && k->lora_dropout <= 0;
 }
 
 static void saved_projected(struct saved_list *l, double width)
@@ -73,7 +75,8 @@ void saved_attention(struct saved_list *l, double heads, double width, double pr
     if (flash_layout_copies(l->c))
         saved_add(l, "attention output in flash attention's layout", tokens, own, bytes)->freed_by =
             MOD_CORE_ATTN;
-    if (inner || (quantised && !keeps_output(l))) saved_projected(l, projected / l->tp);
+    bool apart = quantised || k->lora_dropout > 0;
+    if (inner || (apart && !keeps_output(l))) saved_projected(l, projected / l->tp);
     if (k->cp > 1 && !inner)
         saved_add(l, "attention output before the context exchange", tokens, own, bytes)->freed_by =
             MOD_CORE_ATTN;

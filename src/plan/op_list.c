@@ -192,7 +192,8 @@ struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint3
 }
 
 /* Transformer Engine and PyTorch keep a linear's input only where its weight asks for a gradient
-   (transformer_engine/pytorch/module/linear.py backward_needs_input, layernorm_linear.py). */
+   (transformer_engine/pytorch/module/linear.py backward_needs_input, layernorm_linear.py). An
+   adapter's dropout keeps a mask beside what it lets through. */
 void saved_freeze(struct saved_list *l)
 {
     const struct knobs *k = &l->c->knobs;
@@ -202,7 +203,7 @@ void saved_freeze(struct saved_list *l)
     for (int i = 0; i < l->n; i++) {
         struct saved s = l->items[i];
         if (s.input_of && !(s.input_of & adapted)) continue;
-        if (s.input_of) s.bytes = l->wide;
+        if (s.input_of) s.bytes = l->wide + (k->lora_dropout > 0);
         l->items[n++] = s;
     }
     l->n = n;

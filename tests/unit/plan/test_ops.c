@@ -455,7 +455,8 @@ static void what_only_some_runs_keep(void **state)
 
 /* Frozen linears keep no input: of attention stay its input, its norm's deviation, q, k and v, the
    scores' sum and the output, which an adapter behind it takes too. One at the front keeps the
-   norm's output, of all tokens of the group. */
+   norm's output, of all tokens of the group. With dropout each keeps what it lets through, and a
+   byte's mask. */
 static void what_frozen_linears_keep(void **state)
 {
     (void)state;
@@ -471,6 +472,10 @@ static void what_frozen_linears_keep(void **state)
     c.knobs.precision = PREC_FP8_DELAYED;
     assert_true(bytes_of(&c, attention) == 100 * (bare + 2 * 64));
     assert_true(bytes_of(&c, dense) == 100 * (2 * 64 + 4 + 2 * 192 + 2 * 96));
+    c.knobs.lora_dropout = 0.1;
+    assert_true(bytes_of(&c, attention) == 100 * (bare + 3 * 64 + 3 * 128));
+    assert_true(bytes_of(&c, dense) == 100 * (2 * 64 + 4 + 2 * 192 + 3 * 96));
+    c.knobs.lora_dropout = 0;
     c.knobs.tp = 2, c.knobs.sequence_parallel = true;
     op_saved(&c, &half, attention, &l);
     assert_true(saved_bytes(saved_named(&l, "input norm output")) == 100 * 2 * 64);
