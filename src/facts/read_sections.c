@@ -112,10 +112,9 @@ static void note_slipped(struct facts *f)
     for (size_t i = 0; i < doc->n; i++) {
         struct str path = path_of_size(f->program.kind, doc, doc->keys[i]->text);
         if (!path.n || doc->items[i]->kind != NODE_SCALAR) continue;
-        struct diag *d =
-            diag_add(f->diags, SEVERITY_WARNING, "unknown-key", node_span(f->diags, doc->keys[i]),
-                     "%.*s reads no %.*s here", STR_ARG(f->program.kind->title),
-                     STR_ARG(doc->keys[i]->text));
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key",
+                                  node_span(f->diags, doc->keys[i]), "%.*s reads no %.*s here",
+                                  STR_ARG(f->program.kind->title), STR_ARG(doc->keys[i]->text));
         diag_help(f->diags, d, "it is %.*s", STR_ARG(path));
     }
 }
