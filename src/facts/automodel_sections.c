@@ -127,7 +127,7 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
                              const struct node *key)
 {
     struct facts *f = c->f;
-    struct edit_nearest near = {.word = key->text};
+    struct edit_nearest near = {.word = str_lower(c->f->arena, key->text)};
     for (size_t i = 0; i < s->n_keys; i++)
         edit_offer(&near, s->keys[i]);
     /* one that has gone before the oldest release that is known */

@@ -70,8 +70,7 @@ static struct node *lay_over(struct facts *f, struct node *doc, struct str key)
     size_t n = !names ? 0 : names->kind == NODE_LIST ? names->n : 1;
     for (size_t i = 0; i < n; i++) {
         const struct node *name = names->kind == NODE_LIST ? names->items[i] : names;
-        struct node *one =
-            name->kind == NODE_SCALAR ? load(f, name->text, name->source) : NULL;
+        struct node *one = name->kind == NODE_SCALAR ? load(f, name->text, name->source) : NULL;
         if (one) one = lay_over(f, one, key);
         if (one) base = merge(f->arena, base, one, 0);
     }
@@ -122,8 +121,8 @@ const struct node *inherit_presets(struct facts *f, const struct program_kind *k
         struct str preset = kind->presets[i];
         size_t eq = str_find(preset, '=');
         const struct node *named = node_at(doc, str_slice(preset, 0, eq));
-        struct str name = named && named->kind == NODE_SCALAR ? with_defaults(f->arena, named->text)
-                                                              : STR("");
+        struct str name =
+            named && named->kind == NODE_SCALAR ? with_defaults(f->arena, named->text) : STR("");
         if (!name.n) continue;
         struct str path = arena_printf(f->arena, "%.*s/%.*s",
                                        STR_ARG(str_slice(preset, eq + 1, preset.n)), STR_ARG(name));

@@ -44,9 +44,9 @@ struct program_kind {
     size_t n_world;
     const struct str *sizes; /* "KEY=DESTINATION": numbers that it hands on under another name */
     size_t n_sizes;
-    struct str release;      /* of Megatron-LM that its repository pins; empty: its newest */
-    struct str inherits;     /* the key that names the files that a file of its is laid over; empty:
-                                it has none */
+    struct str release;  /* of Megatron-LM that its repository pins; empty: its newest */
+    struct str inherits; /* the key that names the files that a file of its is laid over; empty:
+                            it has none */
     const struct str *presets; /* "KEY=FOLDER" of its repository: the key names a file in there that
                                   the section is laid over; each over those before it */
     size_t n_presets;

@@ -91,6 +91,34 @@ static void note_outside(struct facts *f, const struct node *map, size_t at)
     }
 }
 
+/* Of a key at the root that the program reads in a mapping of the document, its path; empty: it is
+   none. */
+static struct str path_of_size(const struct program_kind *kind, const struct node *doc,
+                               struct str key)
+{
+    for (size_t i = 0; i < kind->n_sizes; i++) {
+        struct str path = str_slice(kind->sizes[i], 0, str_find(kind->sizes[i], '='));
+        struct str last = str_last_part(path, '.');
+        bool below = last.n < path.n && str_eq(last, key);
+        if (below && node_at(doc, str_slice(path, 0, path.n - last.n - 1))) return path;
+    }
+    return (struct str){"", 0};
+}
+
+/* A number of the program's that slipped out of its mapping to the root. */
+static void note_slipped(struct facts *f)
+{
+    const struct node *doc = f->document;
+    for (size_t i = 0; i < doc->n; i++) {
+        struct str path = path_of_size(f->program.kind, doc, doc->keys[i]->text);
+        if (!path.n || doc->items[i]->kind != NODE_SCALAR) continue;
+        struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "unknown-key",
+                                  node_span(f->diags, doc->keys[i]), "%.*s reads no %.*s here",
+                                  STR_ARG(f->program.kind->title), STR_ARG(doc->keys[i]->text));
+        diag_help(f->diags, d, "it is %.*s", STR_ARG(path));
+    }
+}
+
 /* Keys around the sections. Below a name that the program does not have they are somebody's own,
    whatever they are called. */
 static void note_keys(struct facts *f, const struct node *map, int depth)
@@ -145,6 +173,7 @@ static void read_document(struct facts *f, const struct node *doc,
     for (size_t i = 1; i < kind->n_sections; i++)
         megatron_read_section(f, node_at(all, kind->sections[i]), false, options);
     if (kind->n_keys) note_keys(f, doc, 0);
+    note_slipped(f);
     take_sizes(f, all);
     program_take_world(f, all, NULL);
     dtypes_check(f, doc);

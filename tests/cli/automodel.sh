@@ -76,6 +76,8 @@ old 'activation_checkpoitning: true'
 expect 0 "warning[unknown-key]: distributed does not know the key activation_checkpoitning" "$moeplan" validate "$old/old.yaml"
 sed -i 's/global_batch_size: 8/global_bacth_size: 8/' "$old/old.yaml"
 expect 0 "warning[unknown-key]: step_scheduler does not know the key global_bacth_size" "$moeplan" validate "$old/old.yaml"
+sed -i 's/global_bacth_size: 8/Global_Batch_Size: 8/' "$old/old.yaml"
+expect 0 "did you mean global_batch_size?" "$moeplan" validate "$old/old.yaml"
 old 'tp_size: 1'
 printf 'parallelizer:\n  _target_: nemo_automodel.components.moe.parallelizer.parallelize_model\n  reshard_after_foward: true\n' >>"$old/old.yaml"
 expect 0 "nobody reads the key reshard_after_foward" "$moeplan" validate "$old/old.yaml"

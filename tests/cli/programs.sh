@@ -307,6 +307,9 @@ printf 'policy:\n  max_grad_norm: 1x\n  megatron_cfg: {enabled: 2}\n' >rl.yaml
 run 0 "$moeplan" validate rl.yaml
 has "max_grad_norm takes a number, not '1x'"
 has "enabled takes true or false, not '2'"
+printf 'policy:\n  megatron_cfg: {enabled: true}\ntrain_micro_batch_size: 1\n' >rl.yaml
+expect 0 "rl.yaml:3:1: warning[unknown-key]: NeMo-RL reads no train_micro_batch_size here" "$moeplan" validate rl.yaml
+has "it is policy.train_micro_batch_size"
 
 # what slime leaves as it is has Megatron-LM's default, and a value behind a flag of its own is no flag
 slime="--actor-num-nodes 1 --actor-num-gpus-per-node \$GPUS --rollout-batch-size 32 --n-samples-per-prompt 8 --colocate"
