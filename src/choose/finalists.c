@@ -132,6 +132,13 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
             (!f->has_kind[kind] || score <= f->of_kind[kind].score));
 }
 
+double finalists_slowest(const struct finalists *f)
+{
+    if (!f->has_safe || f->n < f->most) return INFINITY;
+    double fast = (1 + SPLIT_MOVING) * f->fast[0].step_s, rival = (1 + RIVAL_WITHIN) * f->ranked[0].score;
+    return fmax(fmax(fast, f->safe.step_s), fmax(rival, f->ranked[f->n - 1].score));
+}
+
 typedef bool contender_order(const struct contender *a, const struct contender *b);
 
 /* Puts a plan into its place; the last drops out when the list is full. */

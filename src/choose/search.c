@@ -140,8 +140,9 @@ static void note_division(struct search *s, bool possible)
     x->microbatches = knobs_scheduled(&s->c.knobs);
     x->possible = possible;
     x->number = s->c.knobs.layout;
-    x->bound = NULL;
-    if (possible) layout_copy(&x->layout, &s->layout);
+    if (!possible) return;
+    layout_copy(&x->layout, &s->layout);
+    x->seconds = spots_bound_of_split(&s->spots, &s->c, s->rates, &s->layout);
 }
 
 static bool is_divided(const struct search *s)
@@ -163,15 +164,6 @@ bool search_divide_by_time(struct search *s)
     if (x->possible) layout_copy(&s->layout, &x->layout);
     if (x->number > 0 && !s->c.layout_given) s->c.layouts = &s->layout, s->c.n_layouts = 1;
     return x->possible;
-}
-
-/* spots_bound_of_split of the present division, which is by time. */
-static double division_bound(struct search *s, const struct time_rates *rates)
-{
-    struct division *x = &s->division;
-    if (x->bound != rates) x->seconds = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
-    x->bound = rates;
-    return x->seconds;
 }
 
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m)
@@ -222,12 +214,28 @@ static void set_spot(struct search *s, const struct spot *spot, int vpp)
 
 /* ---- one plan ---- */
 
-/* Seconds of a step around its pipeline, at least; of several stages the optimizer alone. */
-static double around_pipeline(const struct search *s, double pipeline_s)
+/* Seconds around the passes of a step at least, of which these take no more. */
+static double around(const struct search *s, const struct knobs *k, double passes_s)
 {
-    const struct knobs *k = &s->c.knobs;
-    double n = (double)knobs_microbatches(k), sum = sharding_optimizer(&s->timing, k, s->params);
-    return k->pp > 1 ? sum : sum + sharding_exposed(&s->timing, k, s->params, pipeline_s / n);
+    double slow = s->group->least.slow, window = passes_s / (slow * (double)knobs_microbatches(k));
+    return sharding_optimizer(&s->timing, k, s->params) +
+           slow * sharding_exposed_least(&s->timing, k, s->params, window);
+}
+
+/* The same of all plans on the present spot that are wanted, which no other takes the place of. */
+static double least_around(struct search *s, int most_vpp)
+{
+    const struct kind *kind = present_kind(s);
+    struct knobs present = s->c.knobs;
+    double least = INFINITY, slowest = finalists_slowest(&s->finalists);
+    for (int i = 0; i < kind->n_sides; i++) {
+        s->c.knobs = present;
+        if (!combination_set(&kind->sides[i], &s->c)) continue;
+        s->c.knobs.vpp = most_vpp;
+        least = fmin(least, around(s, &s->c.knobs, slowest));
+    }
+    s->c.knobs = present;
+    return isinf(least) ? 0 : least;
 }
 
 /* Whether there is a reason to refuse; it is kept. */
@@ -284,38 +292,37 @@ static bool is_denied_to_all(struct search *s, struct open_sides *open, int side
 
 /* Whether the present plan, whose layers were moved to make room, is too slow as it is divided now:
    its bound before knew only how they stand best. */
-static bool is_slowed(struct search *s, const struct time_rates *rates)
+static bool is_slowed(struct search *s)
 {
     if (s->c.knobs.layout == 0) return false; /* even: s->layout is the one that it stands for */
-    double least = spots_bound_of_split(&s->spots, &s->c, rates, &s->layout);
-    least += around_pipeline(s, least);
+    double least = spots_bound_of_split(&s->spots, &s->c, s->rates, &s->layout);
+    least += around(s, &s->c.knobs, least);
     return !matters(s, least, s->wish + search_wish(s, PART_STATE));
 }
 
 /* Tries the present knobs, all of them set, with one of a variant's sides. */
-static enum result try_plan(struct search *s, const struct time_rates *rates,
-                            const struct relief *x, struct open_sides *open, int side)
+static enum result try_plan(struct search *s, const struct relief *x, struct open_sides *open,
+                            int side)
 {
     struct contender o;
     bool moved;
     if (is_refused(s)) return REFUSED;
     search_take_layers(s);
     if (!search_divide_by_time(s)) return NO_ROOM;
-    double least = division_bound(s, rates);
-    least += around_pipeline(s, least);
+    double least = s->division.seconds;
+    least += around(s, &s->c.knobs, least);
     if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
     if (is_denied_to_all(s, open, side)) return HOPELESS;
     if (s->least_vpp < s->most_vpp && room_is_denied(s, s->c.knobs.vpp)) return NO_ROOM;
     if (!room_is_found(s, &o, &moved)) return NO_ROOM;
     room_is_noted(s, x->recompute, x->offload);
-    if (moved && is_slowed(s, rates)) return SQUEEZED;
+    if (moved && is_slowed(s)) return SQUEEZED;
     return !offer(s, &o) ? REFUSED : moved ? SQUEEZED : GOOD;
 }
 
 /* Tries the present variant with every side that may be best. GOOD: none of them would do better
    with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
-static enum result try_sides(struct search *s, struct variant *v, const struct time_rates *rates,
-                             const struct relief *x)
+static enum result try_sides(struct search *s, struct variant *v, const struct relief *x)
 {
     const struct kind *kind = present_kind(s);
     struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);
@@ -328,7 +335,7 @@ static enum result try_sides(struct search *s, struct variant *v, const struct t
         if (!combination_set(&kind->sides[i], &s->c) ||
             !combination_set(&kind->offloads[x->offload], &s->c))
             continue;
-        enum result one = try_plan(s, rates, x, open, i);
+        enum result one = try_plan(s, x, open, i);
         settled = settled && (one == GOOD || one == TOO_SLOW);
         hopeless = hopeless && one == HOPELESS;
         if (one != REFUSED) needless |= kind->worse[i];
@@ -377,14 +384,15 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
     variant_set(s, v, x->recompute);
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
-    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + x->seconds;
+    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) +
+                   (x->seconds > 0 ? x->seconds : s->around);
     s->risky = v->risky || s->last_resort;
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
          settled = slow;
     if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
                                           : room_is_known_cramped(s, x->recompute, 0));
-        enum result one = cramped ? NO_ROOM : try_sides(s, v, rates, x);
+        enum result one = cramped ? NO_ROOM : try_sides(s, v, x);
         settled = one == GOOD;
         if (one == HOPELESS) variant_give_up(v, x->recompute, x->offload);
         if (!settled && !all && ++*without >= TRIED_FIRST)
@@ -437,11 +445,11 @@ static bool may_matter(struct search *s, struct variant *v, int recompute, doubl
 {
     variant_set(s, v, recompute);
     const struct time_rates *rates = variant_rates(s, v, recompute);
-    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp);
+    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + s->around;
     wish += v->wish + search_wish(s, PART_STATE);
     s->risky = v->risky || s->last_resort;
     bool may = matters(s, least, wish) && split_by_time(&s->c, rates, &s->layout) &&
-               matters(s, spots_bound_of_split(&s->spots, &s->c, rates, &s->layout), wish);
+               matters(s, s->around + spots_bound_of_split(&s->spots, &s->c, rates, &s->layout), wish);
     s->risky = false;
     return may;
 }
@@ -516,8 +524,8 @@ static bool any_matters(struct search *s, double least, int most_vpp, double wis
     for (int risky = 0; risky < 2 && !any; risky++) {
         const struct variants_least *x = &s->group->variants_least[risky];
         s->risky = risky;
-        any = x->any && matters(s, fmax(least, spots_bound(&s->spots, &s->c, &x->rates, most_vpp)),
-                                wish + x->wish);
+        double bound = s->around + spots_bound(&s->spots, &s->c, &x->rates, most_vpp);
+        any = x->any && matters(s, fmax(least, bound), wish + x->wish);
     }
     s->risky = false;
     return any;
@@ -686,6 +694,7 @@ static void visit(struct search *s, struct turn *turn)
     bool left = false;
     if (!enter(s, turn->spot, &vpp)) return;
     s->params = sharding_params(&s->c);
+    s->around = least_around(s, vpp.values[vpp.n - 1]);
     variants_list(s);
     for (int more = 1; more >= 0; more--) {
         struct stages x = stages_of(&vpp, more);

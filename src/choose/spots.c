@@ -97,6 +97,7 @@ struct time_rates spots_least_rates(const struct spots *s)
         if (i == 0) least = one;
         spots_take_least(&least, &one);
     }
+    least.cooled = time_least_cooled(s->timing); /* what takes longer may be hotter */
     *k = saved;
     return least;
 }

@@ -49,6 +49,7 @@ const struct time_rates *variant_rates(struct search *s, struct variant *v, int 
     *rates = ARENA_NEW(s->arena, struct time_rates);
     search_take_layers(s);
     **rates = *s->rates;
+    (*rates)->cooled = time_least_cooled(&s->timing);
     s->c.knobs = present;
     return *rates;
 }

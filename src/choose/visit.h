@@ -105,9 +105,8 @@ struct division {
     int64_t microbatches;
     bool possible;
     struct layout layout;
-    int number;                     /* knobs.layout */
-    const struct time_rates *bound; /* rates by which its seconds are known; NULL: none */
-    double seconds;                 /* spots_bound_of_split */
+    int number;     /* knobs.layout */
+    double seconds; /* spots_bound_of_split at these rates */
 };
 
 struct known_memory {
@@ -141,6 +140,7 @@ struct search {
     struct group *group;
     size_t kind; /* index */
     struct rank_params params;
+    double around;           /* seconds of a step around its passes, at least */
     int least_vpp, most_vpp; /* virtual stages of the class being visited */
     uint32_t visit;          /* the number of that visit, from 1 on */
     struct room rooms[KINDS_MOST_OFFLOADS];
