@@ -31,7 +31,7 @@ double order_bound(struct search *s, uint64_t never, int most_vpp)
     double least = INFINITY;
     for (int r = 0; r < kind->n_recompute; r++) {
         if (never >> r & 1) continue;
-        least = fmin(least, spots_bound(&s->spots, &s->c, least_rates(s, r), most_vpp));
+        least = fmin(least, spots_bound(&s->spots, &s->c, least_rates(s, r), most_vpp) + s->around);
         never |= kind->needless[r];
     }
     return least;

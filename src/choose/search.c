@@ -558,17 +558,23 @@ static int offload_asked(const struct search *s)
     return s->offload_alone ? present_kind(s)->leanest : 0;
 }
 
-/* Tries the present stages. `never`: states of recomputation that have no room on any of them with
-   that offload. */
-static void visit_stages(struct search *s, const struct spot *spot, bool plain, uint64_t never)
+/* Whether anything on the present stages matters that has room, as far as is known. */
+static bool stages_matter(struct search *s, uint64_t never, double wish)
 {
-    double wish = spot->wish + search_wish(s, PART_STAGES);
     int vpp = s->c.knobs.vpp;
-    if (!any_matters(s, 0, vpp, wish) || is_barred(s)) return;
+    return any_matters(s, 0, vpp, wish) && any_matters(s, order_bound(s, never, vpp), vpp, wish);
+}
+
+/* Tries the present stages. */
+static void visit_stages(struct search *s, const struct turn *turn, bool more, bool plain)
+{
+    double wish = turn->spot->wish + search_wish(s, PART_STAGES);
+    if (!any_matters(s, 0, s->c.knobs.vpp, wish) || is_barred(s)) return;
     spots_recall_schedule(&s->spots);
-    if (any_matters(s, 0, vpp, wish)) take_schedule(s);
-    room_forget(s, offload_asked(s), never);
-    if (any_matters(s, 0, vpp, wish)) try_stages(s, spot, wish, plain);
+    bool any = stages_matter(s, turn->never[more], wish);
+    if (any) take_schedule(s);
+    room_forget(s, offload_asked(s), turn->asked[more]);
+    if (any && stages_matter(s, turn->never[more], wish)) try_stages(s, turn->spot, wish, plain);
     spots_leave_schedule(&s->spots);
 }
 
@@ -595,6 +601,9 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
     *vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
+    s->params = sharding_params(&s->c);
+    s->around = least_around(s, vpp->values[vpp->n - 1]);
+    if (!matters(s, spot->bound + s->around, spot->wish)) return false;
     return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
 
@@ -609,8 +618,8 @@ static void queue(struct search *s, const struct spot *spot)
         if (x.n == 0) continue;
         set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
-        uint64_t never = room_never(s, offload_asked(s), most, &turn.never[more]);
-        turn.least[more] = order_bound(s, never, most);
+        turn.never[more] = room_never(s, offload_asked(s), most, &turn.asked[more]);
+        turn.least[more] = order_bound(s, turn.never[more], most);
         turn.bound = fmin(turn.bound, turn.least[more] * prefer_factor(spot->wish));
     }
     order_add(s, turn);
@@ -654,7 +663,7 @@ static void visit_near(struct search *s, const struct turn *turn, struct stages 
     order_stages(s, x);
     for (int i = 0; i < x->n; i++) {
         set_spot(s, turn->spot, x->values[i]);
-        visit_stages(s, turn->spot, plain, turn->never[more]);
+        visit_stages(s, turn, more, plain);
     }
 }
 
@@ -693,8 +702,6 @@ static void visit(struct search *s, struct turn *turn)
     struct axis vpp;
     bool left = false;
     if (!enter(s, turn->spot, &vpp)) return;
-    s->params = sharding_params(&s->c);
-    s->around = least_around(s, vpp.values[vpp.n - 1]);
     variants_list(s);
     for (int more = 1; more >= 0; more--) {
         struct stages x = stages_of(&vpp, more);

@@ -93,8 +93,8 @@ struct turn {
     double bound; /* of the score, seconds, of plans that may have room, in the first pass without
                      offload, in the second beside the one that moves most */
     double least[2];   /* of their step time, without and with virtual stages */
-    uint64_t never[2]; /* of either, states of recomputation that have no room: those that were
-                          asked (room_never) */
+    uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
+    uint64_t asked[2]; /* of these, those that were asked */
     bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 
