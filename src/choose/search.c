@@ -372,6 +372,13 @@ static bool is_refused_with(struct search *s, const struct combination *offload)
     return refused;
 }
 
+/* What has no room with the offload that moves most has none with any. */
+static bool is_cramped_offloading(struct search *s, const struct relief *x)
+{
+    return room_is_cramped(s, x->recompute, present_kind(s)->leanest) ||
+           room_is_cramped(s, x->recompute, x->offload);
+}
+
 /* Variants without room after which the leanest is asked whether any has, which takes as long as to
    try a few. */
 enum { TRIED_FIRST = 3 };
@@ -390,7 +397,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
          settled = slow;
     if (!slow && !is_refused_with(s, offload)) {
-        cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
+        cramped = !all && (x->offload > 0 ? is_cramped_offloading(s, x)
                                           : room_is_known_cramped(s, x->recompute, 0));
         enum result one = cramped ? NO_ROOM : try_sides(s, v, x);
         settled = one == GOOD;
@@ -558,23 +565,41 @@ static int offload_asked(const struct search *s)
     return s->offload_alone ? present_kind(s)->leanest : 0;
 }
 
-/* Whether anything on the present stages matters that has room, as far as is known. */
-static bool stages_matter(struct search *s, uint64_t never, double wish)
+/* Whether any plan with offload matters. What has room with it is asked where nothing else has. */
+static bool offload_matters(struct search *s, int most_vpp, double wish)
+{
+    return present_kind(s)->n_offloads > 1 && any_matters(s, 0, most_vpp, wish);
+}
+
+/* Whether anything on the present stages matters with the offload that was asked (offload_asked), of
+   what may have room with it. */
+static bool asked_matters(struct search *s, uint64_t never, double wish)
 {
     int vpp = s->c.knobs.vpp;
-    return any_matters(s, 0, vpp, wish) && any_matters(s, order_bound(s, never, vpp), vpp, wish);
+    return any_matters(s, order_bound(s, never, vpp), vpp, wish);
+}
+
+/* Whether anything on them does that offloads more, where that is tried. */
+static bool more_matters(struct search *s, double wish)
+{
+    return !s->offload_alone && offload_matters(s, s->c.knobs.vpp, wish) && needs_offload(s);
 }
 
 /* Tries the present stages. */
 static void visit_stages(struct search *s, const struct turn *turn, bool more, bool plain)
 {
     double wish = turn->spot->wish + search_wish(s, PART_STAGES);
+    uint64_t never = turn->never[more];
+    bool asked = plain || s->offload_alone;
     if (!any_matters(s, 0, s->c.knobs.vpp, wish) || is_barred(s)) return;
     spots_recall_schedule(&s->spots);
-    bool any = stages_matter(s, turn->never[more], wish);
-    if (any) take_schedule(s);
     room_forget(s, offload_asked(s), turn->asked[more]);
-    if (any && stages_matter(s, turn->never[more], wish)) try_stages(s, turn->spot, wish, plain);
+    asked = asked && asked_matters(s, never, wish);
+    if (asked || more_matters(s, wish)) {
+        take_schedule(s);
+        asked = asked && asked_matters(s, never, wish);
+        if (asked || more_matters(s, wish)) try_stages(s, turn->spot, wish, plain && asked);
+    }
     spots_leave_schedule(&s->spots);
 }
 
@@ -623,12 +648,6 @@ static void queue(struct search *s, const struct spot *spot)
         turn.bound = fmin(turn.bound, turn.least[more] * prefer_factor(spot->wish));
     }
     order_add(s, turn);
-}
-
-/* Whether any plan with offload does. What has room with it is asked where nothing else has. */
-static bool offload_matters(struct search *s, int most_vpp, double wish)
-{
-    return present_kind(s)->n_offloads > 1 && any_matters(s, 0, most_vpp, wish);
 }
 
 /* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
