@@ -736,21 +736,34 @@ static void visit(struct search *s, struct turn *turn)
     order_add(s, *turn);
 }
 
-/* A spot waits while others have smaller bounds, of either kind. */
+/* Gives a spot its turn once it is known what it takes at least. */
+static void meet(struct search *s, struct spot *spot)
+{
+    set_spot(s, spot, 1);
+    if (!matters(s, spot->rough, spot->wish)) return;
+    spots_measure(&s->spots, spot);
+    if (matters(s, spot->bound, spot->wish))
+        order_add(s, (struct turn){.spot = spot, .bound = spot->bound, .met = true});
+}
+
+/* A spot waits while others have smaller bounds, of any kind. */
 static void visit_all(struct search *s)
 {
-    const struct spot *spots = s->spots.items.items;
+    struct spot *spots = s->spots.items.items;
     size_t next = 0, n = s->spots.items.n;
     s->turns.n = 0;
     while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
-        bool queued =
-            s->turns.n > 0 && (s->any || next == n || s->turns.items[0].bound <= spots[next].bound);
-        if (queued) {
-            struct turn turn = order_take(s);
-            visit(s, &turn);
-        } else {
-            queue(s, &spots[next++]);
+        bool waits =
+            s->turns.n > 0 && (s->any || next == n || s->turns.items[0].bound <= spots[next].rough);
+        if (!waits) {
+            meet(s, &spots[next++]);
+            continue;
         }
+        struct turn turn = order_take(s);
+        if (turn.met)
+            queue(s, turn.spot);
+        else
+            visit(s, &turn);
     }
 }
 

@@ -316,30 +316,59 @@ static uint32_t family_of(struct spots *s)
     return *family - 1;
 }
 
+/* Of the present sizes: of one stage, and of all numbers of virtual ones. */
+static double bound_of(const struct spots *s, const struct axis *vpp, const struct time_rates *least)
+{
+    struct knobs *k = &s->c->knobs;
+    double bound = INFINITY;
+    for (int i = 0; i < vpp->n && i < 2; i++) {
+        k->vpp = vpp->values[i];
+        int most = k->vpp > 1 ? vpp->values[vpp->n - 1] : 1;
+        bound = fmin(bound, spots_bound(s, s->c, least, most));
+    }
+    k->vpp = 1;
+    return bound;
+}
+
 static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
-    const struct search_request *r = s->request;
     const struct group *group = s->groups.items[s->groups.n - 1];
     guard_tick(arena_guard(s->arena));
-    struct axis vpp = spots_stages(r, s->c);
-    double bound = INFINITY;
+    struct axis vpp = spots_stages(s->request, s->c);
     s->layouts += (size_t)vpp.n;
-    for (int i = 0; i < vpp.n && i < 2; i++) { /* one stage, and all numbers of virtual ones */
-        k->vpp = vpp.values[i];
-        int most = k->vpp > 1 ? vpp.values[vpp.n - 1] : 1;
-        bound = fmin(bound, spots_bound(s, s->c, &group->least, most));
-    }
-    k->vpp = 1;
     if (vpp.n == 0) return;
     *VEC_PUSH(s->arena, &s->items) =
-        (struct spot){.bound = bound,
+        (struct spot){.rough = bound_of(s, &vpp, &group->least),
                       .wish = prefer_sum(s->preferences, s->n_preferences, k),
                       .number = (uint32_t)s->items.n,
                       .group = (uint32_t)s->groups.n - 1,
                       .family = family_of(s),
                       .pp = (uint16_t)k->pp,
                       .schedules = (uint16_t)k->schedules};
+}
+
+static void measure_group(struct spots *s, struct group *group)
+{
+    s->c->knobs = group->knobs;
+    s->c->knobs.recompute = RECOMPUTE_NONE;
+    group->least = spots_least_rates(s);
+    group->measured = true;
+}
+
+void spots_measure(struct spots *s, struct spot *spot)
+{
+    struct group *group = s->groups.items[spot->group];
+    struct knobs *k = &s->c->knobs, saved = *k;
+    if (spot->bound > 0) return;
+    if (!group->measured) measure_group(s, group);
+    *k = group->knobs;
+    k->pp = spot->pp;
+    k->schedules = spot->schedules;
+    k->vpp = 1;
+    struct axis vpp = spots_stages(s->request, s->c);
+    spot->bound = fmax(spot->rough, bound_of(s, &vpp, &group->least));
+    *k = saved;
 }
 
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */
@@ -360,7 +389,7 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     *VEC_PUSH(s->arena, &s->groups) = group;
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
-    group->least = spots_least_rates(s);
+    time_rough_rates(s->c, s->kernels, s->usual_kind, &group->least);
     s->c->knobs = group->knobs;
 }
 
@@ -422,7 +451,7 @@ static void add_spaces(struct spots *s)
 static int spot_cmp(const void *left, const void *right)
 {
     const struct spot *a = left, *b = right;
-    if (a->bound != b->bound) return a->bound < b->bound ? -1 : 1;
+    if (a->rough != b->rough) return a->rough < b->rough ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
@@ -432,6 +461,8 @@ void spots_fill(struct spots *s)
     const struct model_shape *m = &s->c->model;
     for (int i = 0; i < m->num_layers; i++)
         s->kind_counts[m->layers[i]]++;
+    for (int i = 0; i < m->n_kinds; i++)
+        if (s->kind_counts[i] > s->kind_counts[s->usual_kind]) s->usual_kind = i;
     find_free(s);
     add_spaces(s);
     sort_items(s->items.items, s->items.n, sizeof *s->items.items, spot_cmp);

@@ -9,7 +9,7 @@
 
 /* A layout and micro-batch that the arithmetic allows, with any number of virtual stages. */
 struct spot {
-    double bound;           /* of the step time, seconds */
+    double rough, bound;    /* of the step time, seconds; bound: not worked out yet where it is 0 */
     double wish;            /* prefer_sum of its sizes and sharding */
     uint32_t number;        /* in the order of enumeration: ties keep it */
     uint32_t group, family; /* family: of spots that share all but the micro-batch */
@@ -24,6 +24,7 @@ struct ladder;
 struct group {
     struct knobs knobs;      /* as in the base, with the group's sizes; pp 1 */
     struct time_rates least; /* nothing recomputed; no switch gives less */
+    bool measured;           /* `least` is; else it is of time_rough_rates */
     /* of the search: not worked out yet where there are none */
     struct time_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
@@ -52,13 +53,14 @@ struct spots {
     struct config *c;            /* scratch: the base with changing knobs */
     const struct timing *timing; /* what of it does not depend on the layout */
     struct known_kernels *kernels;
-    VEC(struct spot) items; /* by bound */
+    VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
     struct schedule schedule, *known_schedules; /* [SPOTS_KNOWN_SCHEDULES] */
     int kind_counts[MODEL_MAX_KINDS];           /* layers of each kind */
+    int usual_kind;                             /* the most frequent */
     size_t layouts;                             /* with every number of virtual stages */
     uint32_t n_families;
     uint32_t families[AXIS_MAX_PP + 1]; /* by pp: 1 + the present sizes' family; 0: none yet */
@@ -67,6 +69,8 @@ struct spots {
 
 /* Every layout of the request; fills what is after `kernels`. */
 void spots_fill(struct spots *s);
+/* Works out a spot's bound, and its group's rates, unless it is done. */
+void spots_measure(struct spots *s, struct spot *spot);
 /* Whether a knob is one of the sizes that make a spot. */
 bool spots_decide(const struct knob *knob);
 /* Takes of each rate the smaller one. */

@@ -95,6 +95,7 @@ struct turn {
     double least[2];   /* of their step time, without and with virtual stages */
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
     uint64_t asked[2]; /* of these, those that were asked */
+    bool met;          /* it is still to be asked what has room: `bound` knows the switches alone */
     bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 

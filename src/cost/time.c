@@ -564,6 +564,31 @@ static double cooled(const struct time_layers *l, const struct knobs *k, double 
     return 1 - heat / all;
 }
 
+/* Of a pass what no switch takes away. */
+static struct pass bare(const struct pass *x)
+{
+    return (struct pass){.gemm = x->gemm, .grouped = x->grouped, .attention = x->attention,
+                         .tp = x->tp, .cp = x->cp};
+}
+
+void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
+                      struct time_rates *out)
+{
+    struct timing t = timing_of_known(c, known);
+    struct layer_time layer = layer_time(&t, c->model.kinds[kind]);
+    struct knobs k = c->knobs;
+    double heat;
+    k.tp_comm_overlap = true;
+    *out = (struct time_rates){.cooled = time_least_cooled(&t),
+                               .slow = straggling(&t, &k),
+                               .fixed = t.f.step_s};
+    struct pass passes[] = {bare(&layer.forward), bare(&layer.backward)};
+    for (int i = 0; i < 2; i++) {
+        hide(&t, &k, &passes[i]);
+        out->kinds[kind] += throttle(&t, &passes[i], false, &heat);
+    }
+}
+
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out)
 {
     const struct model_shape *m = &c->model;

@@ -66,6 +66,10 @@ double time_least_pipeline(const struct time_rates *rates, double busy, double w
    none is hotter. */
 double time_least_cooled(const struct timing *t);
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out);
+/* Rates that no plan with these sizes undercuts, whatever its switches: of the layers of one kind
+   alone, and of these what every plan has. Nothing is recomputed. */
+void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
+                      struct time_rates *out);
 /* Of the same layers the rates of plans with the same number are equal: how their communication is
    hidden. */
 enum { TIME_WAYS_TO_HIDE = 16 };
