@@ -8,33 +8,36 @@
 #include "choose/visit.h"
 
 /* Rates of the present group with a state of recomputation that no switch undercuts. */
-static const struct time_rates *least_rates(struct search *s, int recompute)
+static const struct least_rates *least_rates(struct search *s, int recompute)
 {
     const struct kind *kind = present_kind(s);
     struct group *g = s->group;
     if (!g->recomputing)
-        g->recomputing = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
+        g->recomputing = ARENA_ARRAY(s->arena, struct least_rates *, (size_t)kind->n_recompute);
     if (g->recomputing[recompute]) return g->recomputing[recompute];
     struct knobs present = s->c.knobs;
     s->c.knobs = g->knobs;
     space_set(kind->recompute[recompute], &s->c);
-    g->recomputing[recompute] = ARENA_NEW(s->arena, struct time_rates);
-    *g->recomputing[recompute] = spots_least_rates(&s->spots);
+    g->recomputing[recompute] = ARENA_ARRAY(s->arena, struct least_rates, 2);
+    spots_least_rates(&s->spots, g->recomputing[recompute]);
     s->c.knobs = present;
     return g->recomputing[recompute];
 }
 
 /* States that repeat more than another that may have room are no faster. */
-double order_bound(struct search *s, uint64_t never, int most_vpp)
+struct least_seconds order_bound(struct search *s, uint64_t never, int most_vpp)
 {
     const struct kind *kind = present_kind(s);
-    double least = INFINITY;
+    double plain = INFINITY, whole = INFINITY;
     for (int r = 0; r < kind->n_recompute; r++) {
         if (never >> r & 1) continue;
-        least = fmin(least, spots_bound(&s->spots, &s->c, least_rates(s, r), most_vpp) + s->around);
+        const struct least_rates *least = least_rates(s, r);
+        plain = fmin(plain, spots_least_bound(&s->spots, &s->c, &least[0], most_vpp));
+        whole = fmin(whole, spots_least_bound(&s->spots, &s->c, &least[1], most_vpp));
         never |= kind->needless[r];
     }
-    return least;
+    double any = fmin(plain, whole) + s->around;
+    return (struct least_seconds){s->whole_is_risky ? plain + s->around : any, any};
 }
 
 /* ---- the queue ---- */

@@ -217,7 +217,7 @@ static void set_spot(struct search *s, const struct spot *spot, int vpp)
 /* Seconds around the passes of a step at least, of which these take no more. */
 static double around(const struct search *s, const struct knobs *k, double passes_s)
 {
-    double slow = s->group->least.slow, window = passes_s / (slow * (double)knobs_microbatches(k));
+    double slow = s->group->least[0].ways[0].slow, window = passes_s / (slow * (double)knobs_microbatches(k));
     return sharding_optimizer(&s->timing, k, s->params) +
            slow * sharding_exposed_least(&s->timing, k, s->params, window);
 }
@@ -372,13 +372,6 @@ static bool is_refused_with(struct search *s, const struct combination *offload)
     return refused;
 }
 
-/* What has no room with the offload that moves most has none with any. */
-static bool is_cramped_offloading(struct search *s, const struct relief *x)
-{
-    return room_is_cramped(s, x->recompute, present_kind(s)->leanest) ||
-           room_is_cramped(s, x->recompute, x->offload);
-}
-
 /* Variants without room after which the leanest is asked whether any has, which takes as long as to
    try a few. */
 enum { TRIED_FIRST = 3 };
@@ -397,7 +390,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
          settled = slow;
     if (!slow && !is_refused_with(s, offload)) {
-        cramped = !all && (x->offload > 0 ? is_cramped_offloading(s, x)
+        cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
                                           : room_is_known_cramped(s, x->recompute, 0));
         enum result one = cramped ? NO_ROOM : try_sides(s, v, x);
         settled = one == GOOD;
@@ -525,14 +518,16 @@ static bool all_settled(const struct search *s)
 
 /* Whether any plan on the present spot matters which takes at least so many seconds, with its
    virtual stages or up to so many. */
-static bool any_matters(struct search *s, double least, int most_vpp, double wish)
+static bool any_matters(struct search *s, const struct least_seconds *least, int most_vpp,
+                        double wish)
 {
     bool any = false;
     for (int risky = 0; risky < 2 && !any; risky++) {
         const struct variants_least *x = &s->group->variants_least[risky];
         s->risky = risky;
         double bound = s->around + spots_bound(&s->spots, &s->c, &x->rates, most_vpp);
-        any = x->any && matters(s, fmax(least, bound), wish + x->wish);
+        if (least) bound = fmax(bound, risky ? least->any : least->safe);
+        any = x->any && matters(s, bound, wish + x->wish);
     }
     s->risky = false;
     return any;
@@ -568,7 +563,7 @@ static int offload_asked(const struct search *s)
 /* Whether any plan with offload matters. What has room with it is asked where nothing else has. */
 static bool offload_matters(struct search *s, int most_vpp, double wish)
 {
-    return present_kind(s)->n_offloads > 1 && any_matters(s, 0, most_vpp, wish);
+    return present_kind(s)->n_offloads > 1 && any_matters(s, NULL, most_vpp, wish);
 }
 
 /* Whether anything on the present stages matters with the offload that was asked (offload_asked), of
@@ -576,7 +571,8 @@ static bool offload_matters(struct search *s, int most_vpp, double wish)
 static bool asked_matters(struct search *s, uint64_t never, double wish)
 {
     int vpp = s->c.knobs.vpp;
-    return any_matters(s, order_bound(s, never, vpp), vpp, wish);
+    struct least_seconds least = order_bound(s, never, vpp);
+    return any_matters(s, &least, vpp, wish);
 }
 
 /* Whether anything on them does that offloads more, where that is tried. */
@@ -591,7 +587,7 @@ static void visit_stages(struct search *s, const struct turn *turn, bool more, b
     double wish = turn->spot->wish + search_wish(s, PART_STAGES);
     uint64_t never = turn->never[more];
     bool asked = plain || s->offload_alone;
-    if (!any_matters(s, 0, s->c.knobs.vpp, wish) || is_barred(s)) return;
+    if (!any_matters(s, NULL, s->c.knobs.vpp, wish) || is_barred(s)) return;
     spots_recall_schedule(&s->spots);
     room_forget(s, offload_asked(s), turn->asked[more]);
     asked = asked && asked_matters(s, never, wish);
@@ -636,7 +632,7 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 static void queue(struct search *s, const struct spot *spot)
 {
     struct axis vpp;
-    struct turn turn = {.spot = spot, .bound = INFINITY, .least = {INFINITY, INFINITY}};
+    struct turn turn = {.spot = spot, .bound = INFINITY};
     if (!enter(s, spot, &vpp)) return;
     for (int more = 0; more < 2; more++) {
         struct stages x = stages_of(&vpp, more);
@@ -645,7 +641,7 @@ static void queue(struct search *s, const struct spot *spot)
         int most = x.values[x.n - 1];
         turn.never[more] = room_never(s, offload_asked(s), most, &turn.asked[more]);
         turn.least[more] = order_bound(s, turn.never[more], most);
-        turn.bound = fmin(turn.bound, turn.least[more] * prefer_factor(spot->wish));
+        turn.bound = fmin(turn.bound, turn.least[more].any * prefer_factor(spot->wish));
     }
     order_add(s, turn);
 }
@@ -675,7 +671,7 @@ static void visit_near(struct search *s, const struct turn *turn, struct stages 
     double wish = turn->spot->wish;
     int most = x->values[x->n - 1];
     set_spot(s, turn->spot, x->values[0]);
-    bool any = any_matters(s, turn->least[more], most, wish), plain = any && !s->offload_alone;
+    bool any = any_matters(s, &turn->least[more], most, wish), plain = any && !s->offload_alone;
     if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
     s->least_vpp = x->values[0], s->most_vpp = most;
     variants_start(s);
@@ -923,6 +919,9 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->timing = timing_of(&s->c);
     s->kinds = (struct kinds){.request = request, .arena = a};
     s->usual_risks = move_risks(request->base);
+    s->c.knobs.graph_impl = GRAPH_FULL_ITERATION;
+    s->whole_is_risky = search_is_risky(s);
+    s->c.knobs.graph_impl = request->base->knobs.graph_impl;
     s->known_layers = ARENA_ARRAY(a, struct known_layers *, SEARCH_KNOWN_LAYERS);
     s->known_kernels = ARENA_NEW(a, struct known_kernels);
     s->known_kernels->f = s->timing.f;

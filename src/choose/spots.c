@@ -73,14 +73,32 @@ static void find_free(struct spots *s)
     *k = saved;
 }
 
+/* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden, and
+   seen. */
+static void take_ways(const struct spots *s, struct least_rates *least)
+{
+    struct knobs *k = &s->c->knobs;
+    struct time_layers layers;
+    struct time_rates one;
+    time_layers_init_known(s->c, s->kernels, &layers);
+    for (int way = 0; way < 2; way++) {
+        k->overlap_ep = way == 0 && s->hidden.overlap_ep;
+        time_rates_of(&layers, s->c, &one);
+        one.cooled = time_least_cooled(s->timing); /* what takes longer may be hotter */
+        if (least->any)
+            spots_take_least(&least->ways[way], &one);
+        else
+            least->ways[way] = one;
+    }
+    least->any = true;
+}
+
 /* Of each dispatcher the rates with everything captured and overlapped that may be, whether that
    goes together or not. */
-struct time_rates spots_least_rates(const struct spots *s)
+void spots_least_rates(const struct spots *s, struct least_rates least[2])
 {
     struct knobs *k = &s->c->knobs, saved = *k;
-    struct time_rates least, one;
-    struct time_layers layers;
-    k->overlap_ep = s->hidden.overlap_ep;
+    least[0].any = least[1].any = false;
     k->shared_expert_overlap = s->hidden.shared_expert_overlap;
     k->tp_comm_overlap = s->hidden.tp_comm_overlap;
     k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
@@ -88,18 +106,14 @@ struct time_rates spots_least_rates(const struct spots *s)
         uint32_t captured = s->captured[i];
         k->dispatcher = saved.dispatcher;
         space_set(s->dispatchers.items[i], s->c);
-        k->graph_impl = captured & SCOPE_FULL ? GRAPH_FULL_ITERATION
-                        : captured            ? GRAPH_TE
-                                              : GRAPH_NONE;
         k->graph_scope = captured & ~(uint32_t)SCOPE_FULL;
-        time_layers_init_known(s->c, s->kernels, &layers);
-        time_rates_of(&layers, s->c, &one);
-        if (i == 0) least = one;
-        spots_take_least(&least, &one);
+        k->graph_impl = k->graph_scope ? GRAPH_TE : GRAPH_NONE;
+        take_ways(s, &least[0]);
+        if (!(captured & SCOPE_FULL)) continue;
+        k->graph_impl = GRAPH_FULL_ITERATION;
+        take_ways(s, &least[1]);
     }
-    least.cooled = time_least_cooled(s->timing); /* what takes longer may be hotter */
     *k = saved;
-    return least;
 }
 
 /* Seconds of one microbatch's layers, on all ranks together. */
@@ -201,6 +215,14 @@ double spots_bound(const struct spots *s, const struct config *c, const struct t
     double pass = shortest_schedule(s, c, rates, most_vpp);
     if (s->schedule.seconds > 0) pass = fmax(pass, shortest_by_schedule(s, c, rates));
     return rates->slow * knobs_schedules(&c->knobs) * (pass + rates->alone) + rates->fixed;
+}
+
+double spots_least_bound(const struct spots *s, const struct config *c,
+                         const struct least_rates *least, int most_vpp)
+{
+    if (!least->any) return INFINITY;
+    return fmin(spots_bound(s, c, &least->ways[0], most_vpp),
+                spots_bound(s, c, &least->ways[1], most_vpp));
 }
 
 /* Seconds of the next chunk of a layout, beside its transfers; *layer: its first one, then that of
@@ -317,14 +339,16 @@ static uint32_t family_of(struct spots *s)
 }
 
 /* Of the present sizes: of one stage, and of all numbers of virtual ones. */
-static double bound_of(const struct spots *s, const struct axis *vpp, const struct time_rates *least)
+static double bound_of(const struct spots *s, const struct axis *vpp,
+                       const struct least_rates least[2])
 {
     struct knobs *k = &s->c->knobs;
     double bound = INFINITY;
     for (int i = 0; i < vpp->n && i < 2; i++) {
         k->vpp = vpp->values[i];
         int most = k->vpp > 1 ? vpp->values[vpp->n - 1] : 1;
-        bound = fmin(bound, spots_bound(s, s->c, least, most));
+        bound = fmin(bound, spots_least_bound(s, s->c, &least[0], most));
+        bound = fmin(bound, spots_least_bound(s, s->c, &least[1], most));
     }
     k->vpp = 1;
     return bound;
@@ -339,7 +363,7 @@ static void add_spot(struct spots *s)
     s->layouts += (size_t)vpp.n;
     if (vpp.n == 0) return;
     *VEC_PUSH(s->arena, &s->items) =
-        (struct spot){.rough = bound_of(s, &vpp, &group->least),
+        (struct spot){.rough = bound_of(s, &vpp, group->least),
                       .wish = prefer_sum(s->preferences, s->n_preferences, k),
                       .number = (uint32_t)s->items.n,
                       .group = (uint32_t)s->groups.n - 1,
@@ -352,7 +376,7 @@ static void measure_group(struct spots *s, struct group *group)
 {
     s->c->knobs = group->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
-    group->least = spots_least_rates(s);
+    spots_least_rates(s, group->least);
     group->measured = true;
 }
 
@@ -367,7 +391,7 @@ void spots_measure(struct spots *s, struct spot *spot)
     k->schedules = spot->schedules;
     k->vpp = 1;
     struct axis vpp = spots_stages(s->request, s->c);
-    spot->bound = fmax(spot->rough, bound_of(s, &vpp, &group->least));
+    spot->bound = fmax(spot->rough, bound_of(s, &vpp, group->least));
     *k = saved;
 }
 
@@ -389,7 +413,9 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     *VEC_PUSH(s->arena, &s->groups) = group;
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
-    time_rough_rates(s->c, s->kernels, s->usual_kind, &group->least);
+    time_rough_rates(s->c, s->kernels, s->usual_kind, &group->least[0].ways[0]);
+    group->least[0].ways[1] = group->least[0].ways[0];
+    group->least[0].any = true;
     s->c->knobs = group->knobs;
 }
 

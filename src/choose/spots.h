@@ -20,13 +20,20 @@ struct variant;
 struct variants_least;
 struct ladder;
 
+/* Rates that no combination of switches undercuts, of those that hide the exchange between experts,
+   which is seen in a step's first and last passes, and of those that do not. */
+struct least_rates {
+    bool any;
+    struct time_rates ways[2];
+};
+
 /* Spots that share all but pp and its schedule, and with it their layers' times. */
 struct group {
     struct knobs knobs;      /* as in the base, with the group's sizes; pp 1 */
-    struct time_rates least; /* nothing recomputed; no switch gives less */
-    bool measured;           /* `least` is; else it is of time_rough_rates */
+    struct least_rates least[2]; /* nothing recomputed; [1]: with a captured iteration */
+    bool measured;               /* `least` is; else it is of time_rough_rates */
     /* of the search: not worked out yet where there are none */
-    struct time_rates **recomputing; /* with each state of recomputation, as `least` */
+    struct least_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
     size_t n_variants;
     struct variants_least *variants_least; /* [2]: without and with a risk */
@@ -75,8 +82,8 @@ void spots_measure(struct spots *s, struct spot *spot);
 bool spots_decide(const struct knob *knob);
 /* Takes of each rate the smaller one. */
 void spots_take_least(struct time_rates *least, const struct time_rates *one);
-/* Rates that no combination of switches undercuts, with what *c recomputes, pp 1. */
-struct time_rates spots_least_rates(const struct spots *s);
+/* With what *c recomputes, pp 1: [1] with a captured iteration. */
+void spots_least_rates(const struct spots *s, struct least_rates least[2]);
 /* The numbers of virtual stages that the layout of *c may have. */
 struct axis spots_stages(const struct search_request *r, const struct config *c);
 /* Seconds of a step of *c, with its virtual stages or any number from there to `most_vpp`, that no
@@ -84,6 +91,9 @@ struct axis spots_stages(const struct search_request *r, const struct config *c)
    data parallelism. */
 double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
                    int most_vpp);
+/* The same whatever the switches. */
+double spots_least_bound(const struct spots *s, const struct config *c,
+                         const struct least_rates *least, int most_vpp);
 /* The same of one division. */
 double spots_bound_of_split(const struct spots *s, const struct config *c,
                             const struct time_rates *rates, const struct layout *layout);

@@ -87,12 +87,17 @@ struct known_layers {
     struct time_rates rates[TIME_WAYS_TO_HIDE];
 };
 
+/* Of plans without a risk, and of all. */
+struct least_seconds {
+    double safe, any;
+};
+
 /* A spot that waits for its visit. */
 struct turn {
     const struct spot *spot;
     double bound; /* of the score, seconds, of plans that may have room, in the first pass without
                      offload, in the second beside the one that moves most */
-    double least[2];   /* of their step time, without and with virtual stages */
+    struct least_seconds least[2]; /* of their step time, without and with virtual stages */
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
     uint64_t asked[2]; /* of these, those that were asked */
     bool met;          /* it is still to be asked what has room: `bound` knows the switches alone */
@@ -137,6 +142,7 @@ struct search {
     struct timing timing;    /* for what does not depend on the layout */
     struct kinds kinds;
     unsigned usual_risks; /* move_risks of the base */
+    bool whole_is_risky;  /* a captured iteration */
     /* of the spot being looked at */
     struct group *group;
     size_t kind; /* index */
@@ -224,7 +230,7 @@ bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
 /* Seconds of a step that no plan on the present spot undercuts with its virtual stages or any
    number from there to `most_vpp`, which has another state of recomputation than these
    (room_never); infinite: there is none. */
-double order_bound(struct search *s, uint64_t never, int most_vpp);
+struct least_seconds order_bound(struct search *s, uint64_t never, int most_vpp);
 void order_add(struct search *s, struct turn turn);
 /* Takes the one with the smallest bound of those that there are. */
 struct turn order_take(struct search *s);

@@ -575,6 +575,7 @@ void time_rough_rates(const struct config *c, struct known_kernels *known, int k
                       struct time_rates *out)
 {
     struct timing t = timing_of_known(c, known);
+    t.captured |= SCOPE_FULL;
     struct layer_time layer = layer_time(&t, c->model.kinds[kind]);
     struct knobs k = c->knobs;
     double heat;
