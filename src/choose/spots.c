@@ -121,13 +121,15 @@ struct microbatch {
     double all;          /* with the ends */
     double least, above; /* of the shortest kind of layer; what all layers take beyond that */
     double transfers;    /* of a chunk, to and fro */
+    double n;            /* microbatches of the schedule */
 };
 
 static struct microbatch microbatch_of(const struct spots *s, const struct config *c,
                                        const struct time_rates *rates)
 {
     struct microbatch w = {.least = INFINITY,
-                           .transfers = 2 * comm_stage_exposed(s->timing, &c->knobs)};
+                           .transfers = 2 * comm_stage_exposed(s->timing, &c->knobs),
+                           .n = (double)knobs_scheduled(&c->knobs)};
     double layers = 0;
     for (int i = 0; i < c->model.n_kinds; i++) {
         layers += s->kind_counts[i] * rates->kinds[i];
@@ -150,8 +152,9 @@ static double power(double x, int times)
    chunk (cost/split.c), which those behind it wait for: the weights of the ranks' inequalities are
    such that it does not matter which rank has a layer. What a layer takes beyond the shortest kind
    may stand where the weight is least. */
-static double shortest_interleaved(const struct microbatch *w, double n, int p, double v)
+static double shortest_interleaved(const struct microbatch *w, int p, double v)
 {
+    double n = w->n;
     double ranks = v * (1 - power(1 - 1 / (n * v), p - 1)), even = 1 / (ranks + 1 / n);
     return even * (w->all - w->above) + fmax(0, even - 1 / v) * w->above;
 }
@@ -163,24 +166,22 @@ static double shortest_interleaved(const struct microbatch *w, double n, int p, 
 static double shortest_pipeline(const struct config *c, const struct microbatch *w, int most_vpp)
 {
     const struct knobs *k = &c->knobs;
-    double n = (double)knobs_scheduled(k), p = k->pp;
+    double n = w->n, p = k->pp;
     double whole = ceil(c->model.num_layers / p) * n * w->least, sent = n * k->vpp * w->transfers;
     if (k->vpp == 1) return sent + fmax(whole, w->all / (1 - power(1 - 1 / n, k->pp)));
     double waits =
         (p - 1) * (p - 2) / (2 * p) * w->least; /* chunks between the ends have a layer */
-    double even = c->layout_given ? 0 : shortest_interleaved(w, n, k->pp, most_vpp);
+    double even = c->layout_given ? 0 : shortest_interleaved(w, k->pp, most_vpp);
     return sent + fmax(fmax(whole, even), n * w->all / p + waits);
 }
 
-static double shortest_schedule(const struct spots *s, const struct config *c,
-                                const struct time_rates *rates, int most_vpp)
+static double shortest_schedule(const struct config *c, const struct time_rates *rates,
+                                const struct microbatch *w, int most_vpp)
 {
     const struct knobs *k = &c->knobs;
-    struct microbatch w = microbatch_of(s, c, rates);
-    double n = (double)knobs_scheduled(k);
-    if (k->pp == 1) return n * w.all;
-    double busy = n * (w.all / k->pp + k->vpp * w.transfers);
-    return time_least_pipeline(rates, busy, shortest_pipeline(c, &w, most_vpp));
+    if (k->pp == 1) return w->n * w->all;
+    double busy = w->n * (w->all / k->pp + k->vpp * w->transfers);
+    return time_least_pipeline(rates, busy, shortest_pipeline(c, w, most_vpp));
 }
 
 static double lacking(double times, double before, double now)
@@ -191,13 +192,12 @@ static double lacking(double times, double before, double now)
 /* A pipeline whose items all take so many times as long as in another does too. Of what takes less,
    as much may be missing in every microbatch. */
 static double shortest_by_schedule(const struct spots *s, const struct config *c,
-                                   const struct time_rates *rates)
+                                   const struct time_rates *rates, const struct microbatch *w)
 {
     const struct time_rates *r = &s->schedule.rates;
     const struct model_shape *m = &c->model;
-    struct microbatch w = microbatch_of(s, c, rates);
     int most = m->layers[m->num_layers - 1];
-    double n = (double)knobs_scheduled(&c->knobs), sent = c->knobs.vpp * w.transfers;
+    double sent = c->knobs.vpp * w->transfers;
     double times = rates->kinds[most] / r->kinds[most];
     double missing = lacking(times, r->embedding, rates->embedding) +
                      lacking(times, r->head, rates->head) +
@@ -205,15 +205,16 @@ static double shortest_by_schedule(const struct spots *s, const struct config *c
                      c->knobs.pp * lacking(times, c->knobs.vpp * s->schedule.sent, sent);
     for (int i = 0; i < m->n_kinds; i++)
         missing += s->kind_counts[i] * lacking(times, r->kinds[i], rates->kinds[i]);
-    double busy = n * (w.all / c->knobs.pp + sent);
-    return time_least_pipeline(rates, busy, times * s->schedule.seconds - n * missing);
+    double busy = w->n * (w->all / c->knobs.pp + sent);
+    return time_least_pipeline(rates, busy, times * s->schedule.seconds - w->n * missing);
 }
 
 double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
                    int most_vpp)
 {
-    double pass = shortest_schedule(s, c, rates, most_vpp);
-    if (s->schedule.seconds > 0) pass = fmax(pass, shortest_by_schedule(s, c, rates));
+    struct microbatch w = microbatch_of(s, c, rates);
+    double pass = shortest_schedule(c, rates, &w, most_vpp);
+    if (s->schedule.seconds > 0) pass = fmax(pass, shortest_by_schedule(s, c, rates, &w));
     return rates->slow * knobs_schedules(&c->knobs) * (pass + rates->alone) + rates->fixed;
 }
 
