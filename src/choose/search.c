@@ -196,8 +196,7 @@ static bool is_wanted(const struct search *s, double score, double step_s)
     return finalists_want(f, &s->c.knobs, score, step_s, s->risky);
 }
 
-/* Whether a plan of the present layout that takes at least `step_s` would change anything. */
-static bool matters(const struct search *s, double step_s, double wish)
+bool search_matters(const struct search *s, double step_s, double wish)
 {
     if (s->any) return s->finalists.n_fast == 0;
     return s->request->exhaustive || is_wanted(s, step_s * prefer_factor(wish), step_s);
@@ -297,7 +296,7 @@ static bool is_slowed(struct search *s)
     if (s->c.knobs.layout == 0) return false; /* even: s->layout is the one that it stands for */
     double least = spots_bound_of_split(&s->spots, &s->c, s->rates, &s->layout);
     least += around(s, &s->c.knobs, least);
-    return !matters(s, least, s->wish + search_wish(s, PART_STATE));
+    return !search_matters(s, least, s->wish + search_wish(s, PART_STATE));
 }
 
 /* Tries the present knobs, all of them set, with one of a variant's sides. */
@@ -311,7 +310,7 @@ static enum result try_plan(struct search *s, const struct relief *x, struct ope
     if (!search_divide_by_time(s)) return NO_ROOM;
     double least = s->division.seconds;
     least += around(s, &s->c.knobs, least);
-    if (!matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
+    if (!search_matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
     if (is_denied_to_all(s, open, side)) return HOPELESS;
     if (s->least_vpp < s->most_vpp && room_is_denied(s, s->c.knobs.vpp)) return NO_ROOM;
     if (!room_is_found(s, &o, &moved)) return NO_ROOM;
@@ -387,7 +386,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) +
                    (x->seconds > 0 ? x->seconds : s->around);
     s->risky = v->risky || s->last_resort;
-    bool slow = !matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
+    bool slow = !search_matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
          settled = slow;
     if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
@@ -448,8 +447,8 @@ static bool may_matter(struct search *s, struct variant *v, int recompute, doubl
     double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + s->around;
     wish += v->wish + search_wish(s, PART_STATE);
     s->risky = v->risky || s->last_resort;
-    bool may = matters(s, least, wish) && split_by_time(&s->c, rates, &s->layout) &&
-               matters(s, s->around + spots_bound_of_split(&s->spots, &s->c, rates, &s->layout), wish);
+    bool may = search_matters(s, least, wish) && split_by_time(&s->c, rates, &s->layout) &&
+               search_matters(s, s->around + spots_bound_of_split(&s->spots, &s->c, rates, &s->layout), wish);
     s->risky = false;
     return may;
 }
@@ -527,7 +526,7 @@ static bool any_matters(struct search *s, const struct least_seconds *least, int
         s->risky = risky;
         double bound = s->around + spots_bound(&s->spots, &s->c, &x->rates, most_vpp);
         if (least) bound = fmax(bound, risky ? least->any : least->safe);
-        any = x->any && matters(s, bound, wish + x->wish);
+        any = x->any && search_matters(s, bound, wish + x->wish);
     }
     s->risky = false;
     return any;
@@ -618,13 +617,13 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 {
     guard_tick(arena_guard(s->arena));
     set_spot(s, spot, 1);
-    if (!matters(s, spot->bound, spot->wish) || room_is_known_hopeless(s, spot)) return false;
+    if (!search_matters(s, spot->bound, spot->wish) || room_is_known_hopeless(s, spot)) return false;
     *vpp = spots_stages(s->request, &s->c);
     s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
     s->params = sharding_params(&s->c);
     s->around = least_around(s, vpp->values[vpp->n - 1]);
-    if (!matters(s, spot->bound + s->around, spot->wish)) return false;
+    if (!search_matters(s, spot->bound + s->around, spot->wish)) return false;
     return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
 
@@ -736,9 +735,9 @@ static void visit(struct search *s, struct turn *turn)
 static void meet(struct search *s, struct spot *spot)
 {
     set_spot(s, spot, 1);
-    if (!matters(s, spot->rough, spot->wish)) return;
+    if (!search_matters(s, spot->rough, spot->wish)) return;
     spots_measure(&s->spots, spot);
-    if (matters(s, spot->bound, spot->wish))
+    if (search_matters(s, spot->bound, spot->wish))
         order_add(s, (struct turn){.spot = spot, .bound = spot->bound, .met = true});
 }
 

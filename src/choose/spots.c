@@ -95,23 +95,23 @@ static void take_ways(const struct spots *s, struct least_rates *least)
 
 /* Of each dispatcher the rates with everything captured and overlapped that may be, whether that
    goes together or not. */
-void spots_least_rates(const struct spots *s, struct least_rates least[2])
+void spots_least_rates(const struct spots *s, bool whole, struct least_rates *least)
 {
     struct knobs *k = &s->c->knobs, saved = *k;
-    least[0].any = least[1].any = false;
+    least->any = false;
     k->shared_expert_overlap = s->hidden.shared_expert_overlap;
     k->tp_comm_overlap = s->hidden.tp_comm_overlap;
     k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
     for (int i = 0; i < s->dispatchers.n; i++) {
         uint32_t captured = s->captured[i];
+        if (whole && !(captured & SCOPE_FULL)) continue;
         k->dispatcher = saved.dispatcher;
         space_set(s->dispatchers.items[i], s->c);
         k->graph_scope = captured & ~(uint32_t)SCOPE_FULL;
-        k->graph_impl = k->graph_scope ? GRAPH_TE : GRAPH_NONE;
-        take_ways(s, &least[0]);
-        if (!(captured & SCOPE_FULL)) continue;
-        k->graph_impl = GRAPH_FULL_ITERATION;
-        take_ways(s, &least[1]);
+        k->graph_impl = whole            ? GRAPH_FULL_ITERATION
+                        : k->graph_scope ? GRAPH_TE
+                                         : GRAPH_NONE;
+        take_ways(s, least);
     }
     *k = saved;
 }
@@ -377,7 +377,8 @@ static void measure_group(struct spots *s, struct group *group)
 {
     s->c->knobs = group->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
-    spots_least_rates(s, group->least);
+    spots_least_rates(s, false, &group->least[0]);
+    spots_least_rates(s, true, &group->least[1]);
     group->measured = true;
 }
 

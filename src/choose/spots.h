@@ -82,8 +82,8 @@ void spots_measure(struct spots *s, struct spot *spot);
 bool spots_decide(const struct knob *knob);
 /* Takes of each rate the smaller one. */
 void spots_take_least(struct time_rates *least, const struct time_rates *one);
-/* With what *c recomputes, pp 1: [1] with a captured iteration. */
-void spots_least_rates(const struct spots *s, struct least_rates least[2]);
+/* With what *c recomputes, pp 1; `whole`: with a captured iteration. */
+void spots_least_rates(const struct spots *s, bool whole, struct least_rates *least);
 /* The numbers of virtual stages that the layout of *c may have. */
 struct axis spots_stages(const struct search_request *r, const struct config *c);
 /* Seconds of a step of *c, with its virtual stages or any number from there to `most_vpp`, that no

@@ -179,6 +179,8 @@ static inline const struct kind *present_kind(const struct search *s)
 
 /* What the preferences about a part say of the present knobs (prefer_sum). */
 double search_wish(const struct search *s, enum part part);
+/* Whether a plan of the present layout that takes at least `step_s` would change anything. */
+bool search_matters(const struct search *s, double step_s, double wish);
 /* What a contender holds of a memory estimate. */
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m);
 /* Makes s->layers and s->rates those of the present knobs. */
