@@ -135,7 +135,8 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
 double finalists_slowest(const struct finalists *f)
 {
     if (!f->has_safe || f->n < f->most) return INFINITY;
-    double fast = (1 + SPLIT_MOVING) * f->fast[0].step_s, rival = (1 + RIVAL_WITHIN) * f->ranked[0].score;
+    double fast = (1 + SPLIT_MOVING) * f->fast[0].step_s,
+           rival = (1 + RIVAL_WITHIN) * f->ranked[0].score;
     return fmax(fmax(fast, f->safe.step_s), fmax(rival, f->ranked[f->n - 1].score));
 }
 
@@ -267,8 +268,8 @@ static bool is_repeated(const struct contender *plans, size_t n, size_t which)
     return repeated;
 }
 
-/* The last that may go: of these first one behind the second whose split is shown, then one of which
-   there is another with the same sharding. */
+/* The last that may go: of these first one behind the second whose split is shown, then one of
+   which there is another with the same sharding. */
 static size_t surplus(const struct contender *plans, size_t n)
 {
     size_t fastest = fastest_of(plans, n);

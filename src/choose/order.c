@@ -7,8 +7,8 @@
 
 #include "choose/visit.h"
 
-/* Rates of the present group with a state of recomputation that no switch undercuts, `whole`: with a
-   captured iteration. */
+/* Rates of the present group with a state of recomputation that no switch undercuts, `whole`: with
+   a captured iteration. */
 static const struct least_rates *least_rates(struct search *s, int recompute, bool whole)
 {
     const struct kind *kind = present_kind(s);

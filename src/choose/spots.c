@@ -73,8 +73,8 @@ static void find_free(struct spots *s)
     *k = saved;
 }
 
-/* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden, and
-   seen. */
+/* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden,
+   and seen. */
 static void take_ways(const struct spots *s, struct least_rates *least)
 {
     struct knobs *k = &s->c->knobs;
@@ -108,9 +108,7 @@ void spots_least_rates(const struct spots *s, bool whole, struct least_rates *le
         k->dispatcher = saved.dispatcher;
         space_set(s->dispatchers.items[i], s->c);
         k->graph_scope = captured & ~(uint32_t)SCOPE_FULL;
-        k->graph_impl = whole            ? GRAPH_FULL_ITERATION
-                        : k->graph_scope ? GRAPH_TE
-                                         : GRAPH_NONE;
+        k->graph_impl = whole ? GRAPH_FULL_ITERATION : k->graph_scope ? GRAPH_TE : GRAPH_NONE;
         take_ways(s, least);
     }
     *k = saved;

@@ -29,7 +29,7 @@ struct least_rates {
 
 /* Spots that share all but pp and its schedule, and with it their layers' times. */
 struct group {
-    struct knobs knobs;      /* as in the base, with the group's sizes; pp 1 */
+    struct knobs knobs;          /* as in the base, with the group's sizes; pp 1 */
     struct least_rates least[2]; /* nothing recomputed; [1]: with a captured iteration */
     bool measured;               /* `least` is; else it is of time_rough_rates */
     /* of the search: not worked out yet where there are none */

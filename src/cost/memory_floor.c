@@ -25,7 +25,7 @@ struct floor {
     double buffers;  /* of a rank in the middle */
     double ends[2];  /* of the first and the last rank beside layers, as weighted_mean has found */
     const struct bytes *unit; /* the most frequent kind */
-    double certain;  /* bytes at the upper end of the estimate for one of the estimate */
+    double certain;           /* bytes at the upper end of the estimate for one of the estimate */
 };
 
 /* ---- parts ---- */

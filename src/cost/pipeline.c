@@ -36,8 +36,8 @@ struct simulation {
     const struct pipeline *p;
     int n, group, each; /* microbatches, of one group, slots of one kind on a rank */
     struct rank ranks[MAX_RANKS];
-    double clock[MAX_RANKS]; /* of each rank, where they run in step */
-    int row;                 /* ends of a rank */
+    double clock[MAX_RANKS];       /* of each rank, where they run in step */
+    int row;                       /* ends of a rank */
     struct place order[MAX_SLOTS]; /* [each] */
     double forward_ends[MAX_SLOTS + MAX_RANKS], backward_ends[MAX_SLOTS + MAX_RANKS];
 };
@@ -150,10 +150,10 @@ static double finish(struct simulation *s)
 /* ---- in step ---- */
 
 /* Where groups are whole and of at least as many microbatches as there are stages, nobody has to be
-   asked what it waits for. Were all passes equally long, rank r would do forward f in step f + r, and
-   backward b in step b + behind(r) + lead; without virtual stages forward f in step f. Each pass
-   comes in a later step than those it waits for, or in the same one behind them, if all forwards of
-   a step are done first, by rank. */
+   asked what it waits for. Were all passes equally long, rank r would do forward f in step f + r,
+   and backward b in step b + behind(r) + lead; without virtual stages forward f in step f. Each
+   pass comes in a later step than those it waits for, or in the same one behind them, if all
+   forwards of a step are done first, by rank. */
 static bool is_in_step(const struct simulation *s)
 {
     return s->p->chunks_per_stage == 1 || (s->n % s->group == 0 && s->group >= s->p->stages);

@@ -567,8 +567,11 @@ static double cooled(const struct time_layers *l, const struct knobs *k, double 
 /* Of a pass what no switch takes away. */
 static struct pass bare(const struct pass *x)
 {
-    return (struct pass){.gemm = x->gemm, .grouped = x->grouped, .attention = x->attention,
-                         .tp = x->tp, .cp = x->cp};
+    return (struct pass){.gemm = x->gemm,
+                         .grouped = x->grouped,
+                         .attention = x->attention,
+                         .tp = x->tp,
+                         .cp = x->cp};
 }
 
 void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
@@ -580,9 +583,8 @@ void time_rough_rates(const struct config *c, struct known_kernels *known, int k
     struct knobs k = c->knobs;
     double heat;
     k.tp_comm_overlap = true;
-    *out = (struct time_rates){.cooled = time_least_cooled(&t),
-                               .slow = straggling(&t, &k),
-                               .fixed = t.f.step_s};
+    *out = (struct time_rates){
+        .cooled = time_least_cooled(&t), .slow = straggling(&t, &k), .fixed = t.f.step_s};
     struct pass passes[] = {bare(&layer.forward), bare(&layer.backward)};
     for (int i = 0; i < 2; i++) {
         hide(&t, &k, &passes[i]);
