@@ -177,23 +177,52 @@ static inline const struct kind *present_kind(const struct search *s)
     return &s->kinds.items.items[s->kind];
 }
 
-/* What the preferences about a part say of the present knobs (prefer_sum). */
-double search_wish(const struct search *s, enum part part);
-/* Whether a plan of the present layout that takes at least `step_s` would change anything. */
-bool search_matters(const struct search *s, double step_s, double wish);
 /* What a contender holds of a memory estimate. */
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m);
+
+/* ---- present.c ---- */
+
+/* What the preferences about a part say of the present knobs (prefer_sum). */
+double search_wish(const struct search *s, enum part part);
 /* Makes s->layers and s->rates those of the present knobs. */
 void search_take_layers(struct search *s);
 /* Makes s->memory what theirs keep; memory_divide does the rest. */
 void search_take_memory(struct search *s);
-
 /* Makes s->layout how the present layers are divided by what they take (split_by_time); false: they
    cannot be. */
 bool search_divide_by_time(struct search *s);
 
-/* Whether the present knobs take a risk that is not usual. */
-bool search_is_risky(struct search *s);
+/* ---- visit.c ---- */
+
+/* Visits every spot, unless any plan will do and there is one. */
+void visit_all(struct search *s);
+/* Looks at the plans that are known from elsewhere. */
+void visit_known(struct search *s);
+/* Tries offload where there is room without: a faster variant may have room with it alone. Guides
+   leave it for where recomputing modules is not enough (S1.3, S1.4): where the best plan neither
+   offloads nor repeats whole layers, what offloads is never first, and has to be clearly faster
+   than all others. */
+void visit_with_offload(struct search *s);
+
+/* ---- attempt.c ---- */
+
+/* Makes a spot the present one. */
+void search_set_spot(struct search *s, const struct spot *spot, int vpp);
+/* Whether a plan of the present layout that takes at least `step_s` would change anything. */
+bool search_matters(const struct search *s, double step_s, double wish);
+/* Seconds of a step around its passes at least, of all plans on the present spot that are wanted,
+   which no other takes the place of. */
+double search_around(struct search *s, int most_vpp);
+/* Whether there is a reason to refuse; it is kept. */
+bool search_note_rejection(struct search *s, const char *why);
+/* Keeps the plan, if it is worth it and the rules let it. False: they refuse it. */
+bool search_offer(struct search *s, struct contender *o);
+/* Whether offload is to be tried on the present spot and stages: it is where recomputation short of
+   whole layers makes no room, and where it is tried alone. */
+bool search_needs_offload(struct search *s);
+/* Tries every plan on them. `plain`: plans without offload matter too; where offload is tried
+   alone, theirs are the times that none with it undercuts. */
+void search_try_stages(struct search *s, const struct spot *spot, double wish, bool plain);
 
 /* ---- room.c ---- */
 
@@ -239,6 +268,8 @@ struct turn order_take(struct search *s);
 
 /* ---- variants.c ---- */
 
+/* Whether the present knobs take a risk that is not usual. */
+bool search_is_risky(struct search *s);
 /* Lists the variants of the present group, the fastest first, unless it is done. */
 void variants_list(struct search *s);
 /* Gives the present spot and stages the knobs of a variant and one of its states of recomputation.
