@@ -299,11 +299,13 @@ static void note_dash(struct facts *f, const struct flag_word *w)
 }
 
 /* A blank before the equals sign: Hydra takes the name alone for a mistake. */
-static void note_bare(struct facts *f, const struct flag_word *w)
+static void note_bare(struct facts *f, const struct flag_words *words, size_t at)
 {
+    const struct flag_word *w = &words->items[at], *next = at + 1 < words->n ? w + 1 : NULL;
     bool bare = !w->dynamic && !w->maybe && str_find(w->text, '=') == w->text.n;
     bool inside = program_kind_behind(f->program.kind, w->text).n;
-    if (bare && inside && is_override(w->text)) flag_word_bare(f, w);
+    bool cut = next && next->known && next->text.p[0] == '=';
+    if (bare && (inside || cut) && is_override(w->text)) flag_word_bare(f, w);
 }
 
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)
@@ -316,7 +318,7 @@ static bool read_script(struct facts *f, struct str text, const struct read_opti
     for (size_t i = 0; i < words.n; i++) {
         read_setting(f, &words, i, options);
         if (f->program.kind->n_keys) note_parts(f, &words.items[i]);
-        note_bare(f, &words.items[i]);
+        note_bare(f, &words, i);
         note_written(f, &words, i, &before);
         note_option(f, hydra, &words.items[i]);
         note_dash(f, &words.items[i]);

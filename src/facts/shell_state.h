@@ -2,7 +2,8 @@
 /* Inside the script evaluator: texts that know where each byte was written, variables, and the
    reading position. shell_file.c has the files, shell_word.c expands words, shell_arith.c computes,
    shell_run.c follows control flow, shell_command.c runs commands, shell.c finds the launch,
-   shell_world.c the number of GPUs, shell_notice.c what is wrong with the script itself. */
+   shell_world.c the number of GPUs, shell_missing.c variables that nobody sets, shell_tail.c flags
+   that are commands, shell_notice.c what else is wrong with the script itself. */
 #ifndef MOEPLAN_FACTS_SHELL_STATE_H
 #define MOEPLAN_FACTS_SHELL_STATE_H
 
@@ -65,11 +66,18 @@ struct shell_place {
 struct shell_missing {
     struct str name;
     uint32_t at;
-    bool stops; /* under set -u */
+    bool stops;      /* under set -u */
+    struct str into; /* the variable that takes its value, or another one */
 };
 struct shell_missing_list {
     struct shell_missing *items;
     size_t n, cap;
+};
+/* A command that is a flag. */
+struct shell_tail {
+    uint32_t at, cut; /* where it stands; 1 + the comment that ends the one before, or 0 */
+    struct str name;
+    bool told;
 };
 /* What the #SBATCH header says; 0: nothing. */
 enum {
@@ -171,7 +179,12 @@ struct shell {
     bool nounset;                 /* set -u */
     uint32_t comment, cut;        /* 1 + the comment that ends a continued command, this and the
                                      last one; 0: none */
-    struct shell_missing_list missing, arguments; /* variables; $1 ... */
+    VEC(struct shell_tail) tails;
+    struct shell_missing_list missing, dead; /* variables; those in what does not run */
+    struct shell_missing_list defaults;      /* those in NAME=${OTHER:-8} */
+    struct shell_missing_list arguments;     /* $1 ... */
+    struct str assigned;                     /* NAME, while what it takes is read */
+    struct map set_elsewhere;                /* names that are set in what does not run */
 };
 
 /* ---- texts ---- */
@@ -347,14 +360,27 @@ void shell_set_world(struct shell *sh);
 /* What Slurm puts into a variable; 0: nothing that is known. */
 int64_t shell_slurm_variable(const struct slurm *s, struct str name);
 
-/* ---- findings about the script (shell_notice.c) ---- */
+/* ---- variables that nobody sets (shell_missing.c) ---- */
 /* A variable, or an argument $1 ..., that nobody sets is used at `at`. */
 void shell_note_missing(struct shell *sh, struct str name, uint32_t at);
 void shell_note_argument(struct shell *sh, struct str name, uint32_t at);
+/* One that nobody sets is used with a default. */
+void shell_note_default(struct shell *sh, struct str name, uint32_t at);
+/* A variable is set in what does not run. */
+void shell_note_set(struct shell *sh, struct str name);
+/* What is known of them only at the end. */
+void shell_tell_missing(struct shell *sh);
+
+/* ---- flags that are commands (shell_tail.c) ---- */
 /* A command that is a flag or an override, the framework's when `known`: the backslash before it is
    lost, or a comment ended the command. True when it is one; its words then belong to the launch
    before it. */
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known);
+/* The same of a command that does not run: told at the end, where it ran nowhere else. */
+void shell_note_tail(struct shell *sh, const struct shell_fields *words);
+void shell_tell_tails(struct shell *sh);
+
+/* ---- other findings about the script (shell_notice.c) ---- */
 /* What is known only at the end: misspelt variables, arguments that matter, CR LF. */
 void shell_tell(struct shell *sh, struct str text);
 

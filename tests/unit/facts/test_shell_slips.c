@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mistakes of a script itself in what it does not run for certain, or which another file may mend.
+ */
+#include "facts_unit.h"
+
+#define HEAD "#!/bin/bash\n"
+#define LAUNCH "python pretrain_gpt.py --num-layers 4 --hidden-size 8 --bf16"
+
+/* How often the script has a finding of the rule, and where the last one stands. */
+static size_t found(void **state, const char *rule, uint32_t *line, const char *text)
+{
+    struct facts *f = read_as(*state, "megatron", text, NULL);
+    size_t n = 0;
+    for (size_t i = 0; i < f->diags->n; i++) {
+        if (!str_is(f->diags->items[i].rule, rule)) continue;
+        *line = f->diags->items[i].at.line;
+        n++;
+    }
+    return n;
+}
+
+static void assert_at(void **state, const char *rule, uint32_t wanted, const char *text)
+{
+    uint32_t line = 0;
+    assert_int_equal(found(state, rule, &line, text), wanted > 0);
+    assert_int_equal(line, wanted);
+}
+
+static void slips_beside_a_file_that_is_not_here(void **state)
+{
+#define SLIP "variable-misspelt"
+#define ELSEWHERE HEAD "source /opt/env.sh\n"
+    assert_at(state, SLIP, 4,
+              ELSEWHERE "SEQ_LENGTH=64\n" LAUNCH " --seq-length $SEQ_LENGHT "
+                        "--max-position-embeddings $SEQ_LENGTH\n");
+    assert_at(state, SLIP, 4, ELSEWHERE "TP_SIZE=64\n" LAUNCH " --seq-length $TP_SIE $TP_SIZE\n");
+    /* the plural, another number, another letter and an underline more may be somebody's */
+    assert_at(state, SLIP, 0,
+              ELSEWHERE "NPUS_PER_NODE=8\necho $NPU_PER_NODE $NPUS_PER_NODE\n" LAUNCH "\n");
+    assert_at(state, SLIP, 0, ELSEWHERE "MODEL_TP=8\necho $MODEL_PP $MODEL_TP\n" LAUNCH "\n");
+    assert_at(state, SLIP, 0, ELSEWHERE "SEQLENGTH=8\necho $SEQ_LENGTH $SEQLENGTH\n" LAUNCH "\n");
+}
+
+static void slips_in_what_does_not_run(void **state)
+{
+    assert_at(state, SLIP, 4, HEAD "LOG_FILE=a\nif false; then\necho $LOG_FLIE\nfi\n" LAUNCH "\n");
+    assert_at(state, SLIP, 4, HEAD "LOG_FILE=a\nusage() {\necho $LOG_FLIE\n}\n" LAUNCH "\n");
+    /* what a loop over the arguments sets is set */
+    assert_at(state, SLIP, 0,
+              HEAD "LOG_FILES=a\nwhile [[ $# -gt 0 ]]; do\nLOG_FLIES=$2\nshift\ndone\n" LAUNCH
+                   " --save $LOG_FLIES\n");
+    assert_at(state, SLIP, 0,
+              HEAD "LOG_FILE=a\nif false; then\nread LOG_FLIE\necho $LOG_FLIE\nfi\n" LAUNCH "\n");
+    assert_at(state, SLIP, 0,
+              HEAD "LOG_FILE=a\nif false; then\nfor LOG_FLIE in a b; do\n"
+                   "echo $LOG_FLIE\ndone\nfi\n" LAUNCH "\n");
+}
+
+static void slips_of_the_name_that_takes_a_default(void **state)
+{
+    assert_at(state, SLIP, 2,
+              HEAD "TRAIN_ITERS=${TRIAN_ITERS:-100}\n" LAUNCH " --train-iters $TRAIN_ITERS\n");
+    assert_at(state, SLIP, 0, HEAD "NODES_OF=${NUM_NODES:-1}\nTP_SIZE=${TPSIZE:-1}\n" LAUNCH "\n");
+    assert_at(state, SLIP, 0, HEAD "TRIAN_ITERS=3\nTRAIN_ITERS=${TRIAN_ITERS:-100}\n" LAUNCH "\n");
+}
+
+static void dashes_alone_are_no_command(void **state)
+{
+    assert_at(state, "lost-backslash", 3, HEAD "ray job submit --address x\n-- " LAUNCH "\n");
+    assert_at(state, "comment-in-continuation", 3,
+              HEAD "ray job submit --address x \\\n # tuned \\\n -- " LAUNCH "\n");
+    assert_at(state, "lost-backslash", 0, HEAD "ray job submit --address x \\\n-- " LAUNCH "\n");
+    /* the launch behind them is read */
+    struct facts *f = read_as(*state, "megatron", HEAD "ray job submit -x\n-- " LAUNCH "\n", NULL);
+    assert_int_equal(f->diags->items[0].at.line, 3);
+    assert_fact(f, "num_layers", "4");
+}
+
+static void lost_backslashes_in_what_does_not_run(void **state)
+{
+    uint32_t line = 0;
+    static const char *const dead =
+        HEAD "if false; then\npython convert.py\n--tp 2\nfi\n" LAUNCH "\n";
+    assert_at(state, "lost-backslash", 4, dead);
+    static const char *const called =
+        HEAD "run() {\npython convert.py\n--tp 2\n}\nrun\n" LAUNCH "\n";
+    assert_int_equal(found(state, "lost-backslash", &line, called), 1);
+    static const char *const uncalled = HEAD "run() {\npython a.py\n--tp 2\n}\n" LAUNCH "\n";
+    assert_int_equal(found(state, "lost-backslash", &line, uncalled), 1);
+    static const char *const pattern =
+        HEAD "while [ $# -gt 0 ]; do\ncase $1 in\n--tp) TP=$2 ;;\nesac\ndone\n" LAUNCH "\n";
+    assert_int_equal(found(state, "lost-backslash", &line, pattern), 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(slips_beside_a_file_that_is_not_here),
+    cmocka_unit_test(slips_in_what_does_not_run),
+    cmocka_unit_test(slips_of_the_name_that_takes_a_default),
+    cmocka_unit_test(dashes_alone_are_no_command),
+    cmocka_unit_test(lost_backslashes_in_what_does_not_run),
+};
+UNIT_MAIN(tests)
