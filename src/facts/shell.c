@@ -263,29 +263,89 @@ static struct shell shell_of(struct facts *f, struct str text, const struct read
     return sh;
 }
 
+/* Flags alone. */
+static void read_flags(struct shell *sh, struct shell_text all)
+{
+    sh->in = (struct shell_source){.text = all};
+    while (!shell_at_end(sh)) {
+        size_t before = sh->in.at;
+        shell_skip_blanks(sh);
+        shell_word(sh, &sh->launch, true);
+        if (sh->in.at == before) sh->in.at++;
+    }
+}
+
+static void read_script(struct shell *sh, struct str text, struct shell_text all)
+{
+    sh->header = shell_read_header(sh, text);
+    shell_run(sh, all);
+    sh->launches = sh->launch_flags > 0;
+    if (!sh->launches) collect_variables(sh);
+    const struct program_kind *kind = sh->f->program.kind;
+    sh->f->program = launched(sh);
+    sh->f->program.kind = kind;
+    shell_tell(sh, text);
+}
+
+/* Where in the line the open quote is closed: in a condition behind its word. */
+static size_t closing_place(struct str text, size_t open, size_t end)
+{
+    struct str rest = str_slice(text, open, end);
+    if (str_find_str(rest, STR(" ]")) < rest.n) return open + str_find(rest, ' ');
+    return end > open + 1 && text.p[end - 1] == '\\' ? end - 1 : end;
+}
+
+/* The script with its open quote closed on its line, where that can be told: from there on a shell
+   takes commands for text and texts for commands. */
+static bool close_quote(const struct shell *sh, struct shell_text *all, uint32_t *open_at)
+{
+    size_t open, end;
+    bool quotes = sh->failed && str_is(str_of(sh->failed_rule), "shell-syntax");
+    if (!quotes || !shell_find_open_quote(shell_str(*all), &open, &end)) return false;
+    struct shell_buf b = {.arena = sh->arena};
+    size_t close = closing_place(shell_str(*all), open, end);
+    for (size_t i = 0; i < all->n; i++) {
+        if (i == close) shell_buf_add(&b, all->p[open], all->at[i]);
+        if (i == close) shell_buf_add(&b, ' ', all->at[i]);
+        shell_buf_add(&b, all->p[i], all->at[i]);
+    }
+    *open_at = all->at[open];
+    *all = shell_buf_get(&b);
+    return true;
+}
+
+/* What was found and noted while quotes stood on the wrong side. */
+static void forget_findings(struct facts *f, size_t diags, size_t sourced)
+{
+    while (f->diags->n > diags)
+        diag_remove(f->diags, f->diags->n - 1);
+    f->sourced.n = sourced;
+}
+
 bool shell_read(struct facts *f, struct str text, const struct read_options *options,
                 struct flag_words *out)
 {
+    size_t diags = f->diags->n, sourced = f->sourced.n;
+    bool flags = f->program.told || str_starts(str_trim(text), STR("--"));
+    struct program program = f->program;
     struct shell sh = shell_of(f, text, options);
     struct shell_text all = sh.files.items[0].text;
+    uint32_t open_at = 0;
     set_arguments(&sh);
-    if (f->program.told || str_starts(str_trim(text), STR("--"))) {
-        sh.in = (struct shell_source){.text = all};
-        while (!shell_at_end(&sh)) {
-            size_t before = sh.in.at;
-            shell_skip_blanks(&sh);
-            shell_word(&sh, &sh.launch, true);
-            if (sh.in.at == before) sh.in.at++;
-        }
-    } else {
-        sh.header = shell_read_header(&sh, text);
-        shell_run(&sh, all);
-        sh.launches = sh.launch_flags > 0;
-        if (!sh.launches) collect_variables(&sh);
-        const struct program_kind *kind = f->program.kind;
-        f->program = launched(&sh);
-        f->program.kind = kind;
-        shell_tell(&sh, text);
+    if (flags)
+        read_flags(&sh, all);
+    else
+        read_script(&sh, text, all);
+    if (!flags && close_quote(&sh, &all, &open_at)) {
+        forget_findings(f, diags, sourced);
+        f->program = program;
+        sh = shell_of(f, text, options);
+        set_arguments(&sh);
+        read_script(&sh, text, all);
+        sh.failed = true;
+        sh.failed_rule = "shell-syntax";
+        sh.failure = "this quote is not closed";
+        sh.failed_at = open_at;
     }
     export_environment(&sh);
     shell_set_world(&sh);

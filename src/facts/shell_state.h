@@ -305,6 +305,11 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text);
 /* The same of a here-document, in which quotes are letters. */
 struct shell_text shell_expand_document(struct shell *sh, struct shell_text text);
 
+/* ---- open quotes (shell_quote.c) ---- */
+/* In a script with a quote that is not closed: where it most likely is, and the end of that line;
+   false: nobody can tell. */
+bool shell_find_open_quote(struct str text, size_t *open, size_t *end);
+
 /* ---- brackets (shell_bracket.c) ---- */
 /* Moves behind the bracket that closes the one before the reading position; the text between. */
 struct shell_text shell_bracket(struct shell *sh, char open, char close);

@@ -92,7 +92,32 @@ static void lost_backslashes_in_what_does_not_run(void **state)
     assert_int_equal(found(state, "lost-backslash", &line, pattern), 0);
 }
 
+static void open_quotes_are_found_on_their_line(void **state)
+{
+    static const struct {
+        uint32_t line;
+        const char *text;
+    } cases[] = {
+        {2, "if [ \"$GPUS -gt 0 ]; then\necho \"some\"\nfi\nA=\"b\"\n"},
+        {4, "A=\"\n --lr 1\"\nB=\"c\nC=\"d\"\nE=\"f g\"\n"},
+        {5, "A=\"--lr 1 \\\n --seed 2 \\\n\"\nB=\"c d\necho \"$B\" \"x\"\n"},
+        {3, "echo \"it's\"\nmv --to=\"$X \\\n  --from \"$Y\"\nA=\"$(cat \"$F\")\"\nB=\"b\"\n"},
+        {5, "cat <<EOF\nit's \"\nEOF\nA='b\nB='c'\nC='d'\n"},
+        {4, "A=a # it's\nB=$'it\\'s'\nC=\"${D:-'}\nE=\"f\"\nG=\"h\"\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str text = arena_printf(*state, HEAD "%s" LAUNCH "\n", cases[i].text);
+        struct facts *f = read_as(*state, "megatron", text.p, NULL);
+        assert_int_equal(count_rule(f, "shell-syntax"), 1);
+        assert_int_equal(f->diags->n, 1); /* nothing that comes of it */
+        if (f->diags->items[0].at.line != cases[i].line) fail_msg("%s", cases[i].text);
+    }
+    /* what stands below is still looked at */
+    assert_at(state, "value-type", 4, HEAD "A=\"b\nB=\"c\"\n" LAUNCH " --seq-length x\n");
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(open_quotes_are_found_on_their_line),
     cmocka_unit_test(slips_beside_a_file_that_is_not_here),
     cmocka_unit_test(slips_in_what_does_not_run),
     cmocka_unit_test(slips_of_the_name_that_takes_a_default),
