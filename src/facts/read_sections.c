@@ -305,7 +305,10 @@ static void note_bare(struct facts *f, const struct flag_words *words, size_t at
     bool bare = !w->dynamic && !w->maybe && str_find(w->text, '=') == w->text.n;
     bool inside = program_kind_behind(f->program.kind, w->text).n;
     bool cut = next && next->known && next->text.p[0] == '=';
-    if (bare && (inside || cut) && is_override(w->text)) flag_word_bare(f, w);
+    struct str name = w->text;
+    while (name.n && name.p[0] == '+')
+        name = str_slice(name, 1, name.n);
+    if (bare && (inside || cut) && is_override(name)) flag_word_bare(f, w);
 }
 
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)

@@ -59,9 +59,11 @@ static bool is_flag(struct str word)
     return word.n == 2 || shell_begins_name(word.p[2]);
 }
 
-/* "a.b=value", an override: bash assigns to no name with a dot. */
+/* "a.b=value" or "+a.b=value", an override: bash assigns to no name with a dot. */
 static bool is_override(struct str word)
 {
+    while (word.n && word.p[0] == '+')
+        word = str_slice(word, 1, word.n);
     struct str name = str_slice(word, 0, str_find(word, '='));
     for (size_t i = 0; i < name.n; i++)
         if (!shell_is_name(name.p[i]) && (i == 0 || name.p[i] != '.')) return false;
