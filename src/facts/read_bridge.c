@@ -17,6 +17,7 @@
 #include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
+#include "facts/words.h"
 
 /* ---- values ---- */
 
@@ -173,6 +174,7 @@ static void read_yaml(struct facts *f, const struct node *doc)
         buf_add(&w.path, STR("mixed_precision"));
         set_below(&w, precision);
     }
+    words_check(f, doc);
 }
 
 /* ---- overrides ---- */

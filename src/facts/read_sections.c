@@ -2,7 +2,6 @@
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
 #include "base/num.h"
-#include "facts/dtypes.h"
 #include "facts/inherit.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
@@ -12,6 +11,7 @@
 #include "facts/reader.h"
 #include "facts/repeated.h"
 #include "facts/shell.h"
+#include "facts/words.h"
 
 /* The program one of whose presets a document is: it names those that it is laid over, and holds
    mostly destinations of Megatron-LM's beside, not those of another trainer that the program can
@@ -176,7 +176,7 @@ static void read_document(struct facts *f, const struct node *doc,
     note_slipped(f);
     take_sizes(f, all);
     program_take_world(f, all, NULL);
-    dtypes_check(f, doc);
+    words_check(f, doc);
 }
 
 enum value_at { VALUE_NONE, VALUE_THERE, VALUE_OPEN };

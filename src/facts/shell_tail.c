@@ -70,6 +70,27 @@ static bool is_override(struct str word)
     return name.n < word.n && str_find(name, '.') < name.n;
 }
 
+/* ${MODEL_ARGS[@]} of a file that is not here, before other arguments: it holds flags by its name,
+   and no program. */
+static bool is_arguments(struct shell *sh, const struct shell_fields *words, struct str *name)
+{
+    struct shell_place at = shell_place(sh, sh->command_at);
+    struct str text = source_text(sh, at.source);
+    size_t from = at.byte + (at.byte < text.n && text.p[at.byte] == '"'), to = from;
+    struct str first = shell_str(words->items[0]);
+    if (first.n != 1 || first.p[0] != SHELL_UNKNOWN || words->n < 2) return false;
+    while (to < text.n && !shell_is_blank(text.p[to]) && text.p[to] != '"')
+        to++;
+    *name = str_slice(text, from, to);
+    if (!str_starts(*name, STR("${")) || !str_ends(*name, STR("_ARGS[@]}"))) return false;
+    for (size_t i = 1; i < words->n; i++) {
+        struct str word = shell_str(words->items[i]);
+        if (word.n && word.p[0] != '-' && word.p[0] != SHELL_UNKNOWN && i == 1) return false;
+        if (str_ends(word, STR(".py"))) return false;
+    }
+    return true;
+}
+
 static void tell(struct shell *sh, const struct shell_tail *tail, enum severity severity)
 {
     struct diags *diags = sh->f->diags;
@@ -101,10 +122,11 @@ bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool know
 {
     struct str name = shell_str(words->items[0]);
     bool flag = is_flag(name), override = (sh->launch_goes_on || known) && is_override(name);
-    if (!flag && !override) return false;
+    if (!flag && !override && !is_arguments(sh, words, &name)) return false;
     struct shell_tail tail = tail_of(sh, name, true);
-    /* another program than the training may well fail */
-    tell(sh, &tail, sh->launch_goes_on || known ? SEVERITY_ERROR : SEVERITY_WARNING);
+    /* another program than the training may well fail, and an array may hold a program */
+    bool sure = (flag || override) && (sh->launch_goes_on || known);
+    tell(sh, &tail, sure ? SEVERITY_ERROR : SEVERITY_WARNING);
     if (sh->tails.n < SHELL_MAX_NOTED) *VEC_PUSH(sh->arena, &sh->tails) = tail;
     return true;
 }

@@ -70,10 +70,57 @@ static void dashes_alone_are_no_command(void **state)
     assert_at(state, "comment-in-continuation", 3,
               HEAD "ray job submit --address x \\\n # tuned \\\n -- " LAUNCH "\n");
     assert_at(state, "lost-backslash", 0, HEAD "ray job submit --address x \\\n-- " LAUNCH "\n");
+    /* an array of arguments is no program; one of another name may hold one */
+    assert_at(state, "lost-backslash", 4,
+              ELSEWHERE LAUNCH "\n${MODEL_ARGS[@]} \\\n --seq-length 4\n");
+    assert_at(state, "lost-backslash", 0, ELSEWHERE LAUNCH "\n${LAUNCHER[@]} --version\n");
+    assert_at(state, "lost-backslash", 0, ELSEWHERE LAUNCH "\n${RUN_ARGS[@]} a.py --version\n");
     /* the launch behind them is read */
     struct facts *f = read_as(*state, "megatron", HEAD "ray job submit -x\n-- " LAUNCH "\n", NULL);
     assert_int_equal(f->diags->items[0].at.line, 3);
     assert_fact(f, "num_layers", "4");
+}
+
+static void overrides_that_add_a_key_are_no_commands(void **state)
+{
+    struct facts *f =
+        read_as(*state, "program",
+                HEAD "python3 -m verl.trainer.main_ppo \\\n"
+                     "  actor_rollout_ref.actor.strategy=megatron \\\n  trainer.nnodes=1\n"
+                     "  +actor_rollout_ref.actor.megatron.override_transformer_config.a=1\n",
+                NULL);
+    assert_int_equal(count_rule(f, "lost-backslash"), 1);
+    assert_int_equal(f->diags->items[0].at.line, 5);
+}
+
+static void full_recomputation_is_whole_where_its_layers_are_said(void **state)
+{
+    static const char *const start = HEAD "python train_fork.py --my-a 1 --my-b 2 --my-c 3 $X "
+                                          "--recompute-granularity full --recompute-num-layers 1 ";
+    struct facts *f = read_as(*state, "megatron", start, NULL);
+    program_open(f);
+    assert_fact(f, "recompute_method", "null");
+    assert_fact(f, "recompute_activations", "false");
+    f = read_as(*state, "megatron", arena_printf(*state, "%s--recompute-method block\n", start).p,
+                NULL);
+    program_open(f);
+    assert_fact(f, "recompute_method", "block");
+    f = read_as(*state, "megatron",
+                HEAD "python train_fork.py --my-a 1 --my-b 2 --my-c 3 $X "
+                     "--recompute-granularity full --bf16 --lr 1\n",
+                NULL);
+    program_open(f);
+    assert_fact(f, "recompute_method", "unknown");
+}
+
+static void a_path_is_no_place_for_flags(void **state)
+{
+    static const char *const start = HEAD "python pretrain_gpt.py --num-layers 4 --my-data ";
+    struct facts *f =
+        read_as(*state, "megatron", arena_printf(*state, "%sa $D/a\n", start).p, NULL);
+    assert_fact(f, "pipeline_model_parallel_size", "1");
+    f = read_as(*state, "megatron", arena_printf(*state, "%sa $D\n", start).p, NULL);
+    assert_fact(f, "pipeline_model_parallel_size", "unknown");
 }
 
 static void lost_backslashes_in_what_does_not_run(void **state)
@@ -122,6 +169,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(slips_in_what_does_not_run),
     cmocka_unit_test(slips_of_the_name_that_takes_a_default),
     cmocka_unit_test(dashes_alone_are_no_command),
+    cmocka_unit_test(overrides_that_add_a_key_are_no_commands),
+    cmocka_unit_test(full_recomputation_is_whole_where_its_layers_are_said),
+    cmocka_unit_test(a_path_is_no_place_for_flags),
     cmocka_unit_test(lost_backslashes_in_what_does_not_run),
 };
 UNIT_MAIN(tests)
