@@ -97,7 +97,10 @@ static struct str find_nearest(const struct facts *f, const struct stranger *s, 
 static struct str nearest(const struct facts *f, struct str *near, size_t i)
 {
     if (near[i].p) return near[i];
-    struct str found = find_nearest(f, &f->program.strangers.items[i], i);
+    size_t sought = 0;
+    for (size_t k = 0; k < f->program.strangers.n; k++)
+        sought += near[k].p != NULL;
+    struct str found = find_nearest(f, &f->program.strangers.items[i], sought);
     return near[i] = found.n ? found : (struct str){"", 0};
 }
 

@@ -551,6 +551,8 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     check_blanks(f, &words);
     apply_words(f, &told);
     apply_words(f, &words);
+    for (size_t i = 0; i < words.n; i++)
+        words_check_override(f, &words.items[i]);
     follow_data_length(f, &words);
     forget_pipeline(f);
     bridge_recipe_settle(f);

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/edit.h"
 #include "base/num.h"
+#include "facts/aside.h"
 #include "facts/check.h"
 #include "facts/flags.h"
 #include "facts/megatron.h"
@@ -612,6 +613,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     f->program.told = bare || options->version.n > 0;
     flags_apply(f, &words);
     program_settle(f);
+    aside_check(f);
     if (!plain && ok && program_is_megatrons(f)) unread_note(f, text, &words);
     program_take_world(f, NULL, &words);
     placeholder_tell(f);

@@ -60,12 +60,14 @@ static struct shell_var *assign(struct shell *sh, size_t n)
     bool append = shell_peek(sh, n) == '+';
     sh->in.at += n + 1 + append;
     bool array = shell_peek(sh, 0) == '(';
+    uint32_t from = shell_offset(sh);
     sh->assigned = array ? (struct str){"", 0} : name;
     if (array)
         take_array(sh, &items);
     else
         shell_word(sh, &items, false);
     sh->assigned = (struct str){"", 0};
+    shell_note_aside(sh, &items, from);
     if (!array) forget_placeholder(sh, &items.items[0]);
     if (!setting_use(sh->options, name)) shell_var_set(sh, name, &items, array, append);
     return shell_var_find(sh, name);

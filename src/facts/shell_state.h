@@ -26,7 +26,8 @@ enum {
     SHELL_FIELD_WORK = 16,    /* what a field or an item of an array counts for */
     SHELL_READ_WORK = 8,      /* bytes read, or compared with a pattern, that count for one */
     SHELL_MAX_FILES = 32,     /* files that are sourced */
-    SHELL_MAX_NOTED = 64      /* names and places kept for findings */
+    SHELL_MAX_NOTED = 64,     /* names and places kept for findings */
+    SHELL_MAX_ASIDE = 1024    /* words beside the launch */
 };
 
 /* A text and, for each byte, where it was written: its offset in the script, or beyond the script
@@ -162,6 +163,7 @@ struct shell {
     int launch_flags;
     bool launches;               /* the flags are those of a command */
     bool launch_goes_on;         /* the last command was that launch */
+    struct shell_fields aside;   /* flags beside it */
     struct shell_fields before;  /* the last command that may have been one */
     uint32_t command_at;         /* where the present command is written */
     struct shell_fields program; /* its words before the script: torchrun and its options */
@@ -355,8 +357,19 @@ bool shell_take_redirection(struct shell *sh);
 bool shell_substitute(struct shell *sh, struct shell_text text, struct shell_text *out);
 /* A simple command with its words expanded. */
 void shell_launch(struct shell *sh, const struct shell_fields *words); /* shell.c */
+/* How many arguments of the framework are among the fields from `from` on. */
+int shell_count_flags(const struct shell *sh, const struct shell_fields *words, size_t from);
+/* The fields of an unquoted $variable. */
+void shell_split_blanks(struct shell *sh, struct shell_text t, struct shell_fields *out);
 /* Fields as words of a command line. */
 struct flag_words shell_words(struct shell *sh, const struct shell_fields *fields);
+
+/* ---- beside the launch (shell_aside.c) ---- */
+/* A variable's value, read from `from` up to the reading position, where it is not set for certain:
+   flags in it are kept aside. */
+void shell_note_aside(struct shell *sh, const struct shell_fields *items, uint32_t from);
+/* A launch, its arguments in [from, to), in whose place another one is read. */
+void shell_note_launch(struct shell *sh, const struct shell_fields *words, size_t from, size_t to);
 
 /* ---- the number of GPUs (shell_world.c) ---- */
 struct slurm shell_read_header(struct shell *sh, struct str text);

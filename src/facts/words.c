@@ -128,3 +128,10 @@ void words_check(struct facts *f, const struct node *node)
             check_word(f, node->keys[i]->text, item);
     }
 }
+
+void words_check_override(struct facts *f, const struct flag_word *w)
+{
+    size_t eq = str_find(w->text, '=');
+    if (w->dynamic || w->maybe || eq == w->text.n || str_starts(w->text, STR("-"))) return;
+    check_truth(f, flag_word_node(f, str_slice(w->text, eq + 1, w->text.n), w));
+}

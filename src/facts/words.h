@@ -4,7 +4,7 @@
 #ifndef MOEPLAN_FACTS_WORDS_H
 #define MOEPLAN_FACTS_WORDS_H
 
-#include "facts/facts.h"
+#include "facts/flags.h"
 
 /* Whether a word is true or false with two letters swapped or one doubled: no other word is. */
 bool word_is_truth_slip(struct arena *a, struct str text);
@@ -12,5 +12,7 @@ bool word_is_truth_slip(struct arena *a, struct str text);
    it is a format, "ture" anywhere, "eagre" of an attention. Warnings of the rules `value-choice` and
    `value-type`, where there is no finding yet. */
 void words_check(struct facts *f, const struct node *document);
+/* The same of "a.b=ture" in a launch. */
+void words_check_override(struct facts *f, const struct flag_word *w);
 
 #endif

@@ -123,6 +123,37 @@ static void a_path_is_no_place_for_flags(void **state)
     assert_fact(f, "pipeline_model_parallel_size", "unknown");
 }
 
+static void branches_that_are_not_taken_are_looked_at(void **state)
+{
+    assert_at(state, "recompute-method-choice", 3,
+              HEAD "if [ $1 = full ]; then\nMORE=\"--recompute-method unifrm\"\nelse\n"
+                   "MORE=\"--recompute-granularity selective\"\nfi\n" LAUNCH " $MORE\n");
+    assert_at(state, "value-type", 3,
+              HEAD "if false; then\nMORE=(--seq-length 4k)\nfi\n" LAUNCH " ${MORE[@]}\n");
+    assert_at(state, "unknown-key", 3,
+              HEAD "if false; then\nMORE=(--seq-lenght 4)\nfi\n" LAUNCH " ${MORE[@]}\n");
+    /* a value that another branch has written, a flag of somebody's own, truths behind switches */
+    static const char *const fine[] = {
+        HEAD "N=auto\nif false; then\nN=4\nMORE=(--seq-length $N)\nfi\n" LAUNCH " ${MORE[@]}\n",
+        HEAD "if false; then\nMORE=(--my-own-thing 4 --bf16)\nfi\n" LAUNCH " ${MORE[@]}\n",
+        HEAD "if false; then\nMORE=(--bf16 true --fp16 false)\nfi\n" LAUNCH " ${MORE[@]}\n",
+        HEAD "A=(--lr 1)\nif false; then\nA=(--lr 2)\nfi\n" LAUNCH " ${A[@]}\n",
+    };
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        assert_int_equal(read_as(*state, "megatron", fine[i], NULL)->diags->n, 0);
+}
+
+static void launches_beside_are_looked_at(void **state)
+{
+    assert_at(state, "value-type", 2,
+              HEAD "python pretrain_gpt.py --num-layers two --hidden-size 8 --bf16\n" LAUNCH
+                   " --seq-length 4\n");
+    assert_at(state, "value-type", 3,
+              HEAD LAUNCH "\npython pretrain_gpt.py --num-layers two --lr 8 --bf16\n");
+    assert_at(state, "value-type", 0,
+              HEAD LAUNCH "\npython convert.py --num-layers two --lr 8 --bf16\n");
+}
+
 static void lost_backslashes_in_what_does_not_run(void **state)
 {
     uint32_t line = 0;
@@ -172,6 +203,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(overrides_that_add_a_key_are_no_commands),
     cmocka_unit_test(full_recomputation_is_whole_where_its_layers_are_said),
     cmocka_unit_test(a_path_is_no_place_for_flags),
+    cmocka_unit_test(branches_that_are_not_taken_are_looked_at),
+    cmocka_unit_test(launches_beside_are_looked_at),
     cmocka_unit_test(lost_backslashes_in_what_does_not_run),
 };
 UNIT_MAIN(tests)
