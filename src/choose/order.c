@@ -46,7 +46,7 @@ static bool whole_matters(struct search *s, int most_vpp)
     const struct least_rates *least = &s->group->least[1];
     s->risky = s->whole_is_risky;
     double bound = spots_least_bound(&s->spots, &s->c, least, most_vpp) + s->around;
-    bool matters = least->any && search_matters(s, bound, 0);
+    bool matters = least->n > 0 && search_matters(s, bound, 0);
     s->risky = false;
     return matters;
 }
@@ -61,32 +61,32 @@ struct least_seconds order_bound(struct search *s, uint64_t never, int most_vpp)
 
 /* ---- the queue ---- */
 
-static bool is_before(const struct turn *a, const struct turn *b)
+static bool is_before(const struct waiting *a, const struct waiting *b)
 {
     if (a->bound != b->bound) return a->bound < b->bound;
     return a->spot->number < b->spot->number;
 }
 
-static void swap(struct turn *a, struct turn *b)
+static void swap(struct waiting *a, struct waiting *b)
 {
-    struct turn x = *a;
+    struct waiting x = *a;
     *a = *b;
     *b = x;
 }
 
-void order_add(struct search *s, struct turn turn)
+void order_add(struct search *s, struct waiting waiting)
 {
-    *VEC_PUSH(s->arena, &s->turns) = turn;
-    struct turn *items = s->turns.items;
-    for (size_t i = s->turns.n - 1; i > 0 && is_before(&items[i], &items[(i - 1) / 2]);
+    *VEC_PUSH(s->arena, &s->waiting) = waiting;
+    struct waiting *items = s->waiting.items;
+    for (size_t i = s->waiting.n - 1; i > 0 && is_before(&items[i], &items[(i - 1) / 2]);
          i = (i - 1) / 2)
         swap(&items[i], &items[(i - 1) / 2]);
 }
 
-struct turn order_take(struct search *s)
+struct waiting order_take(struct search *s)
 {
-    struct turn *items = s->turns.items, first = items[0];
-    size_t n = --s->turns.n;
+    struct waiting *items = s->waiting.items, first = items[0];
+    size_t n = --s->waiting.n;
     items[0] = items[n];
     for (size_t i = 0, child = 1; child < n; i = child, child = 2 * i + 1) {
         if (child + 1 < n && is_before(&items[child + 1], &items[child])) child++;

@@ -80,17 +80,18 @@ static void take_ways(const struct spots *s, struct least_rates *least)
     struct knobs *k = &s->c->knobs;
     struct time_layers layers;
     struct time_rates one;
+    int n = s->hidden.overlap_ep ? 2 : 1;
     time_layers_init_known(s->c, s->kernels, &layers);
-    for (int way = 0; way < 2; way++) {
+    for (int way = 0; way < n; way++) {
         k->overlap_ep = way == 0 && s->hidden.overlap_ep;
         time_rates_of(&layers, s->c, &one);
         one.cooled = time_least_cooled(s->timing); /* what takes longer may be hotter */
-        if (least->any)
+        if (least->n > 0)
             spots_take_least(&least->ways[way], &one);
         else
             least->ways[way] = one;
     }
-    least->any = true;
+    least->n = n;
 }
 
 /* Of each dispatcher the rates with everything captured and overlapped that may be, whether that
@@ -98,7 +99,7 @@ static void take_ways(const struct spots *s, struct least_rates *least)
 void spots_least_rates(const struct spots *s, bool whole, struct least_rates *least)
 {
     struct knobs *k = &s->c->knobs, saved = *k;
-    least->any = false;
+    least->n = 0;
     k->shared_expert_overlap = s->hidden.shared_expert_overlap;
     k->tp_comm_overlap = s->hidden.tp_comm_overlap;
     k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
@@ -219,9 +220,10 @@ double spots_bound(const struct spots *s, const struct config *c, const struct t
 double spots_least_bound(const struct spots *s, const struct config *c,
                          const struct least_rates *least, int most_vpp)
 {
-    if (!least->any) return INFINITY;
-    return fmin(spots_bound(s, c, &least->ways[0], most_vpp),
-                spots_bound(s, c, &least->ways[1], most_vpp));
+    double bound = INFINITY;
+    for (int way = 0; way < least->n; way++)
+        bound = fmin(bound, spots_bound(s, c, &least->ways[way], most_vpp));
+    return bound;
 }
 
 /* Seconds of the next chunk of a layout, beside its transfers; *layer: its first one, then that of
@@ -362,11 +364,11 @@ static void add_spot(struct spots *s)
     s->layouts += (size_t)vpp.n;
     if (vpp.n == 0) return;
     *VEC_PUSH(s->arena, &s->items) =
-        (struct spot){.rough = bound_of(s, &vpp, group->least),
+        (struct spot){.bound = bound_of(s, &vpp, group->least),
                       .wish = prefer_sum(s->preferences, s->n_preferences, k),
                       .number = (uint32_t)s->items.n,
                       .group = (uint32_t)s->groups.n - 1,
-                      .family = family_of(s),
+                      .family = family_of(s) & INT32_MAX,
                       .pp = (uint16_t)k->pp,
                       .schedules = (uint16_t)k->schedules};
 }
@@ -384,14 +386,15 @@ void spots_measure(struct spots *s, struct spot *spot)
 {
     struct group *group = s->groups.items[spot->group];
     struct knobs *k = &s->c->knobs, saved = *k;
-    if (spot->bound > 0) return;
+    if (spot->measured) return;
+    spot->measured = true;
     if (!group->measured) measure_group(s, group);
     *k = group->knobs;
     k->pp = spot->pp;
     k->schedules = spot->schedules;
     k->vpp = 1;
     struct axis vpp = spots_stages(s->request, s->c);
-    spot->bound = fmax(spot->rough, bound_of(s, &vpp, group->least));
+    spot->bound = fmax(spot->bound, bound_of(s, &vpp, group->least));
     *k = saved;
 }
 
@@ -414,8 +417,7 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
     time_rough_rates(s->c, s->kernels, s->usual_kind, &group->least[0].ways[0]);
-    group->least[0].ways[1] = group->least[0].ways[0];
-    group->least[0].any = true;
+    group->least[0].n = 1;
     s->c->knobs = group->knobs;
 }
 
@@ -477,7 +479,7 @@ static void add_spaces(struct spots *s)
 static int spot_cmp(const void *left, const void *right)
 {
     const struct spot *a = left, *b = right;
-    if (a->rough != b->rough) return a->rough < b->rough ? -1 : 1;
+    if (a->bound != b->bound) return a->bound < b->bound ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
 }
 

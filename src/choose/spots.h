@@ -9,10 +9,11 @@
 
 /* A layout and micro-batch that the arithmetic allows, with any number of virtual stages. */
 struct spot {
-    double rough, bound;    /* of the step time, seconds; bound: not worked out yet where it is 0 */
-    double wish;            /* prefer_sum of its sizes and sharding */
-    uint32_t number;        /* in the order of enumeration: ties keep it */
-    uint32_t group, family; /* family: of spots that share all but the micro-batch */
+    double bound;    /* of the step time, seconds; a rough one until it is measured */
+    double wish;     /* prefer_sum of its sizes and sharding */
+    uint32_t number; /* in the order of enumeration: ties keep it */
+    uint32_t group;
+    uint32_t family : 31, measured : 1; /* family: of spots that share all but the micro-batch */
     uint16_t pp, schedules;
 };
 
@@ -23,7 +24,7 @@ struct ladder;
 /* Rates that no combination of switches undercuts, of those that hide the exchange between experts,
    which is seen in a step's first and last passes, and of those that do not. */
 struct least_rates {
-    bool any;
+    int n; /* 0: there are none; 1: without an exchange to hide */
     struct time_rates ways[2];
 };
 

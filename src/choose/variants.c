@@ -101,7 +101,7 @@ static void find_least(struct search *s, struct group *g)
     uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - kind->n_recompute);
     struct time_rates least = g->least[0].ways[0];
     for (int i = 0; i < 4; i++)
-        if (g->least[i / 2].any) spots_take_least(&least, &g->least[i / 2].ways[i % 2]);
+        if (i % 2 < g->least[i / 2].n) spots_take_least(&least, &g->least[i / 2].ways[i % 2]);
     g->variants_least = ARENA_ARRAY(s->arena, struct variants_least, 2);
     for (size_t i = 0; i < g->n_variants; i++) {
         const struct variant *v = &g->variants[i];

@@ -111,21 +111,23 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 }
 
 /* Gives a spot its turn, by what has room. */
-static void queue(struct search *s, const struct spot *spot)
+static void queue(struct search *s, struct spot *spot)
 {
     struct axis vpp;
-    struct turn turn = {.spot = spot, .bound = INFINITY};
+    double bound = INFINITY;
     if (!enter(s, spot, &vpp)) return;
+    struct turn *turn = ARENA_NEW(s->arena, struct turn);
+    turn->spot = spot;
     for (int more = 0; more < 2; more++) {
         struct stages x = stages_of(&vpp, more);
         if (x.n == 0) continue;
         search_set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
-        turn.never[more] = room_never(s, offload_asked(s), most, &turn.asked[more]);
-        turn.least[more] = order_bound(s, turn.never[more], most);
-        turn.bound = fmin(turn.bound, turn.least[more].any * prefer_factor(spot->wish));
+        turn->never[more] = room_never(s, offload_asked(s), most, &turn->asked[more]);
+        turn->least[more] = order_bound(s, turn->never[more], most);
+        bound = fmin(bound, turn->least[more].any * prefer_factor(spot->wish));
     }
-    order_add(s, turn);
+    order_add(s, (struct waiting){bound, spot, turn});
 }
 
 /* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
@@ -193,35 +195,36 @@ static void visit_others(struct search *s, const struct turn *turn, const struct
 
 /* First the most promising stages alone, then, once others near have had their turn too, the rest:
    a good plan of each that is found early bounds much away. */
-static void visit(struct search *s, struct turn *turn)
+static void visit(struct search *s, struct waiting *x)
 {
     static const double later = 1.2; /* bounds are as far below the plans that are found */
+    struct turn *turn = x->turn;
     struct axis vpp;
     bool left = false;
     if (!enter(s, turn->spot, &vpp)) return;
     variants_list(s);
     for (int more = 1; more >= 0; more--) {
-        struct stages x = stages_of(&vpp, more);
-        if (x.n == 0) continue;
+        struct stages stages = stages_of(&vpp, more);
+        if (stages.n == 0) continue;
         if (turn->begun)
-            visit_others(s, turn, &x, more);
+            visit_others(s, turn, &stages, more);
         else
-            left = visit_first(s, turn, &x, more) || left;
+            left = visit_first(s, turn, &stages, more) || left;
     }
     if (!left) return;
     turn->begun = true;
-    turn->bound *= later;
-    order_add(s, *turn);
+    x->bound *= later;
+    order_add(s, *x);
 }
 
 /* Gives a spot its turn once it is known what it takes at least. */
 static void meet(struct search *s, struct spot *spot)
 {
     search_set_spot(s, spot, 1);
-    if (!search_matters(s, spot->rough, spot->wish)) return;
+    if (!search_matters(s, spot->bound, spot->wish)) return;
     spots_measure(&s->spots, spot);
     if (search_matters(s, spot->bound, spot->wish))
-        order_add(s, (struct turn){.spot = spot, .bound = spot->bound, .met = true});
+        order_add(s, (struct waiting){spot->bound, spot, NULL});
 }
 
 /* A spot waits while others have smaller bounds, of any kind. */
@@ -229,19 +232,19 @@ void visit_all(struct search *s)
 {
     struct spot *spots = s->spots.items.items;
     size_t next = 0, n = s->spots.items.n;
-    s->turns.n = 0;
-    while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
-        bool waits =
-            s->turns.n > 0 && (s->any || next == n || s->turns.items[0].bound <= spots[next].rough);
+    s->waiting.n = 0;
+    while ((next < n || s->waiting.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
+        bool waits = s->waiting.n > 0 &&
+                     (s->any || next == n || s->waiting.items[0].bound <= spots[next].bound);
         if (!waits) {
             meet(s, &spots[next++]);
             continue;
         }
-        struct turn turn = order_take(s);
-        if (turn.met)
-            queue(s, turn.spot);
+        struct waiting x = order_take(s);
+        if (x.turn)
+            visit(s, &x);
         else
-            visit(s, &turn);
+            queue(s, x.spot);
     }
 }
 

@@ -92,16 +92,22 @@ struct least_seconds {
     double safe, any;
 };
 
-/* A spot that waits for its visit. */
+/* What is known of a spot that waits for its visit. */
 struct turn {
     const struct spot *spot;
-    double bound; /* of the score, seconds, of plans that may have room, in the first pass without
-                     offload, in the second beside the one that moves most */
     struct least_seconds least[2]; /* of their step time, without and with virtual stages */
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
     uint64_t asked[2]; /* of these, those that were asked */
-    bool met;          /* it is still to be asked what has room: `bound` knows the switches alone */
     bool begun;        /* the most promising number of virtual stages of either was tried */
+};
+
+/* A spot that waits until no other has a smaller bound: of its step time, seconds, or once it has
+   its turn, of the score of plans that may have room, in the first pass without offload, in the
+   second beside the one that moves most. */
+struct waiting {
+    double bound;
+    struct spot *spot;
+    struct turn *turn; /* NULL: it is still to be asked what has room */
 };
 
 /* The last division of layers by what they take: plans that differ elsewhere have the same. */
@@ -137,9 +143,9 @@ struct search {
     struct division division;
     struct wishes wishes[PARTS];
     struct spots spots;
-    struct family *families; /* [spots.n_families] */
-    VEC(struct turn) turns;  /* a heap */
-    struct timing timing;    /* for what does not depend on the layout */
+    struct family *families;     /* [spots.n_families] */
+    VEC(struct waiting) waiting; /* a heap */
+    struct timing timing;        /* for what does not depend on the layout */
     struct kinds kinds;
     unsigned usual_risks; /* move_risks of the base */
     bool whole_is_risky;  /* a captured iteration */
@@ -262,9 +268,9 @@ bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
    number from there to `most_vpp`, which has another state of recomputation than these
    (room_never); infinite: there is none. */
 struct least_seconds order_bound(struct search *s, uint64_t never, int most_vpp);
-void order_add(struct search *s, struct turn turn);
+void order_add(struct search *s, struct waiting waiting);
 /* Takes the one with the smallest bound of those that there are. */
-struct turn order_take(struct search *s);
+struct waiting order_take(struct search *s);
 
 /* ---- variants.c ---- */
 
