@@ -109,14 +109,14 @@ static bool is_fast(const struct finalists *f, const struct knobs *layout, doubl
     return step_s <= (1 + SPLIT_MOVING) * f->fast[0].step_s && (!other || step_s <= other->step_s);
 }
 
-/* What a plan of the other kind of sharding may be slower than the best, as a part of its step, and
-   still be shown in the place of one that is better: the measured order of the two kinds may be the
-   other one by as much (S4.12), but not by more. */
+/* What a plan of the other kind of sharding may be slower than the fastest without a risk, as a part
+   of its step, and still be shown in the place of one that is better: the measured order of the two
+   kinds may be the other one by as much (S4.12), but not by more. */
 static const double RIVAL_WITHIN = 0.2;
 
-static bool is_rival(const struct finalists *f, double score)
+static bool is_rival(const struct finalists *f, double step_s)
 {
-    return f->n < f->most || score <= (1 + RIVAL_WITHIN) * f->ranked[0].score;
+    return f->n < f->most || step_s <= (1 + RIVAL_WITHIN) * f->safe.step_s;
 }
 
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
@@ -128,7 +128,7 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
     if (!f->has_safe || step_s <= f->safe.step_s) return true;
     const struct contender *other = rival(f->ranked, f->n, f->most, layout);
     return !other || score <= other->score ||
-           (f->two_kinds && is_rival(f, score) &&
+           (f->two_kinds && is_rival(f, step_s) &&
             (!f->has_kind[kind] || score <= f->of_kind[kind].score));
 }
 
@@ -296,7 +296,7 @@ size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_H
     if (f->n_fast) add_last(plans, &n, &f->fast[0]);
     if (f->has_safe) add_last(plans, &n, &f->safe);
     for (int kind = 0; kind < 2 && f->two_kinds && f->most > 1; kind++)
-        if (f->has_kind[kind] && !has_kind(plans, n, kind) && is_rival(f, f->of_kind[kind].score))
+        if (f->has_kind[kind] && !has_kind(plans, n, kind) && is_rival(f, f->of_kind[kind].step_s))
             add_last(plans, &n, &f->of_kind[kind]);
     return n;
 }
