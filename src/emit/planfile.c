@@ -41,7 +41,7 @@ static bool says_nothing(struct value v)
    that it names does not say itself. */
 static bool is_own_field(const struct facts *f, const struct model_input *named, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     bool off = x->value.kind == VALUE_BOOL && !x->value.b;
     bool assumed = x->origin == ORIGIN_ASSUMED && !off;
     if (param_table[param].scope != SCOPE_MODEL || !(fact_is_set(x) || assumed)) return false;
@@ -70,7 +70,7 @@ static struct value model_value(struct arena *a, const struct facts *f)
     if (m && !catalogue && m->architecture.n && !model_field_get(m, P_model_architecture))
         add_field(&e, P_model_architecture, value_string(m->architecture)); /* AutoModel's class */
     for (int i = 0; i < (int)param_count; i++)
-        if (is_own_field(f, named, i)) add_field(&e, i, f->items[i].value);
+        if (is_own_field(f, named, i)) add_field(&e, i, facts_get(f, i)->value);
     if (!e.keys.n) return value_unknown();
     return catalogue && e.keys.n == 1 ? value_string(m->id) : finish(&e);
 }
@@ -89,7 +89,7 @@ static bool is_own_word(int param)
 /* A plan that names no precision is read as bf16, and so was this one if it came from a plan. */
 static bool is_full_precision(const struct facts *f)
 {
-    bool silent = str_is(f->format, "plan") && f->items[P_bf16].origin == ORIGIN_DEFAULT;
+    bool silent = str_is(f->format, "plan") && facts_get(f, P_bf16)->origin == ORIGIN_DEFAULT;
     return !silent && !facts_bool(f, P_bf16, true) && !facts_bool(f, P_fp16, false);
 }
 
@@ -97,7 +97,7 @@ static bool is_full_precision(const struct facts *f)
    what silence would mean otherwise, and none where the framework has something. */
 static bool is_extra(const struct rule_set *rules, const struct facts *f, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     const struct param_spelling *in = param_table[param].in[f->framework];
     if (x->value.kind == VALUE_NULL && in->known) {
         /* a plan that is silent about recomputation may describe a run that recomputes */
@@ -118,7 +118,7 @@ static void add_param(struct entries *e, const struct facts *f, int param)
     const struct param *p = &param_table[param];
     if (param == P_num_virtual_stages_per_pipeline_rank) /* the plan's own word is the knob's */
         p = &param_table[knob_said_by(param)->param];
-    add(e, p->symbol.n ? p->symbol : p->name, f->items[param].value);
+    add(e, p->symbol.n ? p->symbol : p->name, facts_get(f, param)->value);
 }
 
 static void add_params(struct entries *e, const struct rule_set *rules, const struct facts *f)
