@@ -69,7 +69,7 @@ static struct value model_value(struct arena *a, const struct facts *f)
     if (catalogue) add(&e, STR("base"), value_string(m->id));
     if (m && !catalogue && m->architecture.n && !model_field_get(m, P_model_architecture))
         add_field(&e, P_model_architecture, value_string(m->architecture)); /* AutoModel's class */
-    for (int i = 0; i < (int)param_count; i++)
+    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
         if (is_own_field(f, named, i)) add_field(&e, i, facts_get(f, i)->value);
     if (!e.keys.n) return value_unknown();
     return catalogue && e.keys.n == 1 ? value_string(m->id) : finish(&e);
@@ -91,6 +91,12 @@ static bool is_full_precision(const struct facts *f)
 {
     bool silent = str_is(f->format, "plan") && facts_get(f, P_bf16)->origin == ORIGIN_DEFAULT;
     return !silent && !facts_bool(f, P_bf16, true) && !facts_bool(f, P_fp16, false);
+}
+
+/* Whether a plan says it although it is the framework's default. */
+static bool is_said_at_default(int param)
+{
+    return param == P_bf16 || param == P_seq_length || said_is_size(param);
 }
 
 /* Whether the plan has to say it beside what every output of the framework says: its own words,
@@ -131,7 +137,8 @@ static void add_params(struct entries *e, const struct rule_set *rules, const st
         if (param_table[params[i]].scope != SCOPE_MODEL) add_param(e, f, params[i]);
     }
     for (int i = 0; i < (int)param_count; i++)
-        if (!said[i] && is_extra(rules, f, i)) add_param(e, f, i);
+        if (!said[i] && (facts_is_own(f, i) || is_said_at_default(i)) && is_extra(rules, f, i))
+            add_param(e, f, i);
 }
 
 struct value plan_value(struct arena *a, const struct rule_set *rules, const struct facts *f)

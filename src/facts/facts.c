@@ -18,6 +18,15 @@ static size_t changed_words(void)
     return (param_count + BITS - 1) / BITS;
 }
 
+int facts_next(const struct facts *f, int param)
+{
+    size_t at = (size_t)param / BITS, end = changed_words();
+    uint64_t left = at < end ? f->changed[at] >> (param % BITS) << (param % BITS) : 0;
+    while (!left && ++at < end)
+        left = f->changed[at];
+    return left ? (int)at * BITS + __builtin_ctzll(left) : (int)param_count;
+}
+
 struct fact *facts_change(struct facts *f, int param)
 {
     assert(param >= 0 && (uint32_t)param < param_count);
@@ -127,11 +136,8 @@ struct facts *facts_copy(struct arena *a, const struct facts *f)
     copy->arena = a;
     copy->own = arena_room(a, param_count * sizeof *copy->own);
     copy->changed = arena_dup(a, f->changed, changed_words() * sizeof *copy->changed);
-    for (size_t i = 0; i < changed_words(); i++)
-        for (uint64_t left = f->changed[i]; left; left &= left - 1) {
-            size_t param = i * BITS + (size_t)__builtin_ctzll(left);
-            copy->own[param] = f->own[param];
-        }
+    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
+        copy->own[i] = f->own[i];
     return copy;
 }
 

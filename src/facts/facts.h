@@ -120,13 +120,19 @@ bool facts_flag_is_deprecated(const struct facts *f, const struct param_spelling
                               const struct param_flag *flag);
 /* A copy that can be changed on its own; values and texts are shared. */
 struct facts *facts_copy(struct arena *a, const struct facts *f);
+/* Whether it may be another than the framework's default. */
+static inline bool facts_is_own(const struct facts *f, int param)
+{
+    return f->changed[param / 64] >> (param % 64) & 1;
+}
 /* The fact of a parameter: P_its_name of facts/param_ids.h. A number that is none is our bug. */
 static inline const struct fact *facts_get(const struct facts *f, int param)
 {
     assert(param >= 0 && (uint32_t)param < param_count);
-    bool own = f->changed[param / 64] >> (param % 64) & 1;
-    return own ? &f->own[param] : &f->defaults[param];
+    return facts_is_own(f, param) ? &f->own[param] : &f->defaults[param];
 }
+/* The first parameter from `param` on that may differ from its default; param_count: none. */
+int facts_next(const struct facts *f, int param);
 /* The same to be changed in place. */
 struct fact *facts_change(struct facts *f, int param);
 /* Nothing says it. */

@@ -50,15 +50,20 @@ bool said_is_size(int param)
 }
 
 /* What is said even where it is the default. */
-static bool is_headline(const struct facts *f, int param)
+static bool may_be_headline(int param)
 {
     switch (param) {
     case P_strategy:
     case P_peft_dim:
     case P_peft_alpha:
-    case P_moe_router_force_load_balancing: return applies(f, param);
-    default: return said_is_size(param) && applies(f, param);
+    case P_moe_router_force_load_balancing: return true;
+    default: return said_is_size(param);
     }
+}
+
+static bool is_headline(const struct facts *f, int param)
+{
+    return may_be_headline(param) && applies(f, param);
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
@@ -177,14 +182,6 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
            said_value(f, param).kind != VALUE_NULL; /* no flag can say nothing */
 }
 
-enum { RANKS = 3 };
-
-static int rank_of(const struct param *p, const bool *is_knob, int param)
-{
-    if (is_knob[param]) return 0;
-    return p->scope == SCOPE_MODEL ? 1 : 2;
-}
-
 static bool says(const struct saying *s, int param)
 {
     bool said =
@@ -196,19 +193,32 @@ static bool says(const struct saying *s, int param)
     return said || differs_in_recipes(s->facts, param) || differs_from_provider(s, param);
 }
 
+/* Whether there may be anything to say: a plan says the framework's default of headlines alone. */
+static bool is_worth_a_look(const struct saying *s, int param)
+{
+    return s->over_recipe || facts_is_own(s->facts, param) || may_be_headline(param) ||
+           is_pipeline_block(s->facts, param);
+}
+
+/* The knobs, then the model's parameters, then the rest. */
 static size_t collect(struct arena *a, const struct saying *s, int **out)
 {
-    VEC(int) list = {0};
+    VEC(int) list = {0}, rest = {0};
     bool *is_knob = ARENA_ARRAY(a, bool, param_count);
     for (size_t i = 0; i < knob_count; i++) {
         int param = knob_table[i].param;
         is_knob[param] = true;
         if (says(s, param)) *VEC_PUSH(a, &list) = param;
     }
-    for (int rank = 1; rank < RANKS; rank++)
-        for (int param = 0; param < (int)param_count; param++)
-            if (rank_of(&param_table[param], is_knob, param) == rank && says(s, param))
-                *VEC_PUSH(a, &list) = param;
+    for (int param = 0; param < (int)param_count; param++) {
+        if (is_knob[param] || !is_worth_a_look(s, param) || !says(s, param)) continue;
+        if (param_table[param].scope == SCOPE_MODEL)
+            *VEC_PUSH(a, &list) = param;
+        else
+            *VEC_PUSH(a, &rest) = param;
+    }
+    for (size_t i = 0; i < rest.n; i++)
+        *VEC_PUSH(a, &list) = rest.items[i];
     *out = list.items;
     return list.n;
 }
