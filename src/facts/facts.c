@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/facts.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/num.h"
@@ -16,6 +17,12 @@ enum { BITS = 64 };
 static size_t changed_words(void)
 {
     return (param_count + BITS - 1) / BITS;
+}
+
+const struct fact *facts_get(const struct facts *f, int param)
+{
+    assert(param >= 0 && (uint32_t)param < param_count);
+    return facts_is_own(f, param) ? &f->own[param] : &f->defaults[param];
 }
 
 int facts_next(const struct facts *f, int param)
@@ -364,8 +371,11 @@ static enum scalar_profile profile_of(const struct facts *f)
 /* The last raw entry of the key; NULL: none. */
 static const struct raw_fact *find_raw(const struct facts *f, struct str key)
 {
-    for (size_t i = f->raw.n; i-- > 0;)
-        if (str_eq(f->raw.items[i].key, key)) return &f->raw.items[i];
+    for (size_t i = f->raw.n; i-- > 0;) {
+        struct str other = f->raw.items[i].key;
+        if (other.n != key.n || (key.n && other.p[key.n - 1] != key.p[key.n - 1])) continue;
+        if (str_eq(other, key)) return &f->raw.items[i]; /* all flags begin alike */
+    }
     return NULL;
 }
 

@@ -4,8 +4,6 @@
 #ifndef MOEPLAN_FACTS_FACTS_H
 #define MOEPLAN_FACTS_FACTS_H
 
-#include <assert.h>
-
 #include "doc/node.h"
 #include "facts/param.h"
 #include "facts/program.h"
@@ -126,11 +124,7 @@ static inline bool facts_is_own(const struct facts *f, int param)
     return f->changed[param / 64] >> (param % 64) & 1;
 }
 /* The fact of a parameter: P_its_name of facts/param_ids.h. A number that is none is our bug. */
-static inline const struct fact *facts_get(const struct facts *f, int param)
-{
-    assert(param >= 0 && (uint32_t)param < param_count);
-    return facts_is_own(f, param) ? &f->own[param] : &f->defaults[param];
-}
+const struct fact *facts_get(const struct facts *f, int param);
 /* The first parameter from `param` on that may differ from its default; param_count: none. */
 int facts_next(const struct facts *f, int param);
 /* The same to be changed in place. */
