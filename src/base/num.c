@@ -213,13 +213,25 @@ struct str num_double_text(struct arena *a, double d)
     return str_dup(a, str_of(text));
 }
 
+/* Whether all its digits stand before the point, and 15 show them. */
+static bool is_short_int(double d, struct decimal *out)
+{
+    double size = fabs(d);
+    if (size >= 1e15 || size != floor(size)) return false;
+    *out = (struct decimal){.digits = (uint64_t)size, .n = 1};
+    while (out->digits >= power_of_10(out->n))
+        out->n++;
+    return true;
+}
+
 void num_write_figure(char text[NUM_TEXT], double d)
 {
-    if (d == 0) {
-        memcpy(text, "0", sizeof "0"); /* of either sign */
+    struct decimal x;
+    if (is_short_int(d, &x)) {
+        *text = '-';
+        write_decimal(d < 0 ? text + 1 : text, x); /* zero of either sign is 0 */
         return;
     }
-    struct decimal x;
     double back = is_quick(d, 15, &x) ? copysign(value_of(x), d) : NAN;
     bool quick = !isnan(back);
     if (!quick) back = read_digits(15, d);

@@ -154,7 +154,7 @@ static const struct pace_term words[PACE_TERMS] = {
 /* Percent of the step that a metric states; below 0: it does not. */
 static double share(const struct facts *f, int param)
 {
-    return fact_is_set(&f->items[param]) ? metric(f, param) : -1;
+    return fact_is_set(facts_get(f, param)) ? metric(f, param) : -1;
 }
 
 /* What was measured of each term in percent of the step; below 0: nothing. Computation is the rest

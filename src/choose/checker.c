@@ -151,10 +151,10 @@ static const char *refused(void *context, const struct knobs *k)
    sets in its place: what the request says stays. */
 static bool is_constant(const struct checker *c, const struct facts *plan, int param)
 {
-    const struct fact *asked = &c->request->facts->items[param];
+    const struct fact *asked = facts_get(c->request->facts, param);
     if (param_table[param].scope == SCOPE_DERIVED) return false;
     return fact_is_set(asked) ||
-           (!c->completed[param] && plan->items[param].origin == asked->origin);
+           (!c->completed[param] && facts_get(plan, param)->origin == asked->origin);
 }
 
 /* The knob whose words set a parameter in the plan; NULL: none does. */
@@ -165,7 +165,7 @@ static const struct knob *find_sayer(const struct checker *c, const struct confi
     struct knob_saying words = {facts_copy(c->arena, c->request->facts), true};
     for (size_t i = 0; i < knob_field_count && !found; i++) {
         if (i < knob_count || knob_table[i].say) knob_say(&words, plan, &knob_table[i]);
-        if (words.facts->items[param].origin != c->request->facts->items[param].origin)
+        if (facts_get(words.facts, param)->origin != facts_get(c->request->facts, param)->origin)
             found = &knob_table[i];
     }
     arena_pop(c->arena, mark);
@@ -178,7 +178,7 @@ static const struct knob *knob_behind(const struct checker *c, const struct conf
 {
     if (param_table[param].scope == SCOPE_DERIVED) return NULL;
     if (knob_said_by(param)) return knob_said_by(param);
-    if (f->items[param].origin != ORIGIN_OPTION) return NULL; /* rules derive */
+    if (facts_get(f, param)->origin != ORIGIN_OPTION) return NULL; /* rules derive */
     if (!c->sayers[param]) c->sayers[param] = find_sayer(c, plan, param);
     return c->sayers[param];
 }

@@ -29,7 +29,7 @@ static void note_missing(struct arena *a, const struct rule *r, const struct fac
                          struct diagnosis *out)
 {
     int param = r->parameter;
-    if (param < 0 || param_table[param].scope != SCOPE_METRIC || fact_is_set(&f->items[param]))
+    if (param < 0 || param_table[param].scope != SCOPE_METRIC || fact_is_set(facts_get(f, param)))
         return;
     for (size_t i = 0; i < out->missing.n; i++)
         if (out->missing.items[i] == param) return;
@@ -45,7 +45,7 @@ static void collect_evidence(struct arena *a, const struct rule_set *rules, cons
         if (!wall_of(r, &wall) || r->phase != PHASE_PROFILE || !rule_is_for(r, f)) continue;
         note_missing(a, r, f, out);
         if (rule_evaluate(r, f, scratch) != OUTCOME_FAIL) continue;
-        struct value v = r->parameter >= 0 ? f->items[r->parameter].value : value_null();
+        struct value v = r->parameter >= 0 ? facts_get(f, r->parameter)->value : value_null();
         *VEC_PUSH(a, &out->evidence[wall]) = (struct symptom){r, value_text(a, v)};
     }
 }
@@ -162,7 +162,7 @@ static void add_changes(struct arena *a, const struct rule *r, const struct fact
         struct value v = fact_coerce(a, param, expr_eval(r->set[i].value, a, &scope));
         bool settled = v.kind != VALUE_UNKNOWN && v.kind != VALUE_ERROR;
         bool written =
-            settled && fact_is_set(&f->items[param]) && value_eq(f->items[param].value, v);
+            settled && fact_is_set(facts_get(f, param)) && value_eq(facts_get(f, param)->value, v);
         if (settled && !written) *VEC_PUSH(a, &fix->changes) = (struct change){param, v};
     }
 }

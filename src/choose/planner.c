@@ -29,7 +29,7 @@ static bool has_word(const struct facts *f, int param, struct value v)
 /* Whether nothing else says a parameter that is no knob. */
 static bool is_to_complete(const struct facts *f, int param)
 {
-    return !fact_is_set(&f->items[param]) && !is_knob(param);
+    return !fact_is_set(facts_get(f, param)) && !is_knob(param);
 }
 
 static bool completes(const struct rule *r, const struct facts *f)
@@ -149,7 +149,7 @@ static bool is_decided(int param)
 static bool is_said(const struct facts *f, int param)
 {
     const struct knob *knob = knob_said_by(param);
-    return knob && knob->param != P_NONE && fact_is_set(&f->items[knob->param]) &&
+    return knob && knob->param != P_NONE && fact_is_set(facts_get(f, knob->param)) &&
            !is_decided(knob->param);
 }
 
@@ -165,9 +165,9 @@ static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
 {
     int *params = ARENA_ARRAY(a, int, param_count);
     *n = 0;
-    for (uint32_t i = 0; i < param_count; i++) {
+    for (int i = 0; i < (int)param_count; i++) {
         bool about_plan = param_table[i].scope == SCOPE_PLAN || param_table[i].scope == SCOPE_RUN;
-        bool closed = fact_is_set(&f->items[i]) || is_said(f, (int)i) || is_never_chosen((int)i);
+        bool closed = fact_is_set(facts_get(f, i)) || is_said(f, (int)i) || is_never_chosen((int)i);
         if (about_plan && !closed) params[(*n)++] = (int)i;
     }
     return params;
@@ -200,8 +200,8 @@ static void mark_searched(const struct plan_request *request, const struct facts
         for (size_t j = 0; r->role == ROLE_CHECK && j < r->n_set; j++)
             searched[r->set[j].param] = true;
     }
-    for (uint32_t i = 0; i < param_count; i++)
-        if (plan->items[i].origin != request->facts->items[i].origin) searched[i] = true;
+    for (int i = 0; i < (int)param_count; i++)
+        if (facts_get(plan, i)->origin != facts_get(request->facts, i)->origin) searched[i] = true;
 }
 
 /* The rule that a micro-batch breaks whatever the layout, NULL: none; *of: a plan with it. */
@@ -216,7 +216,7 @@ static const struct rule *barring_rule(struct planner *p, const struct config *c
     size_t n = 0;
     mark_searched(request, f, searched);
     searched[P_micro_batch_size] = false;
-    for (uint32_t i = 0; i < param_count; i++)
+    for (int i = 0; i < (int)param_count; i++)
         if (searched[i]) params[n++] = (int)i;
     rules_apply_overrides(request->rules, f, p->scratch);
     *of = f;

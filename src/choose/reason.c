@@ -240,7 +240,7 @@ static void add_completion(struct arena *a, const struct rule *r, const struct p
 {
     struct buf names = buf_new(a);
     for (size_t i = 0; i < r->n_set; i++) {
-        const struct fact *x = &plan->facts->items[r->set[i].param];
+        const struct fact *x = facts_get(plan->facts, r->set[i].param);
         if (x->origin != ORIGIN_DERIVED || !str_eq(x->written, r->id)) continue;
         struct str name = param_table[r->set[i].param].name, value = word(a, x->value);
         buf_printf(&names, "%s%.*s %.*s", names.n ? ", " : "", STR_ARG(name), STR_ARG(value));

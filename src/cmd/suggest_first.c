@@ -238,7 +238,7 @@ static bool assumes_more(const struct ask *ask, const struct facts *f)
 {
     size_t n = 0;
     for (int i = 0; i < (int)param_count; i++)
-        n += f->items[i].origin == ORIGIN_ASSUMED && fact_is_known(&f->items[i]);
+        n += facts_get(f, i)->origin == ORIGIN_ASSUMED && fact_is_known(facts_get(f, i));
     return n > (size_t)ask->seq_assumed + ask->gbs_assumed;
 }
 

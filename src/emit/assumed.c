@@ -6,7 +6,7 @@
 
 static bool is_assumed(const struct facts *f, int param)
 {
-    return f->items[param].origin == ORIGIN_ASSUMED && fact_is_known(&f->items[param]);
+    return facts_get(f, param)->origin == ORIGIN_ASSUMED && fact_is_known(facts_get(f, param));
 }
 
 struct value emit_assumed(struct arena *a, const struct facts *f)
@@ -15,10 +15,10 @@ struct value emit_assumed(struct arena *a, const struct facts *f)
         struct value *items;
         size_t n, cap;
     } names = {0}, values = {0};
-    for (int i = 0; i < (int)param_count; i++) {
+    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1)) {
         if (!is_assumed(f, i)) continue;
         *VEC_PUSH(a, &names) = value_string(param_table[i].name);
-        *VEC_PUSH(a, &values) = f->items[i].value;
+        *VEC_PUSH(a, &values) = facts_get(f, i)->value;
     }
     return value_map_of(a, names.items, values.items, names.n);
 }
@@ -36,7 +36,7 @@ struct str emit_assumed_line(struct arena *a, const struct facts *f)
     size_t off = 0;
     for (int i = 0; i < (int)param_count; i++) {
         if (!is_assumed(f, i)) continue;
-        struct value v = f->items[i].value;
+        struct value v = facts_get(f, i)->value;
         off += is_off(v);
         if (!is_off(v))
             buf_printf(&b, "%s%.*s %.*s", b.n ? ", " : "", STR_ARG(param_table[i].name),

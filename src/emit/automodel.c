@@ -61,7 +61,7 @@ static void collect(struct arena *a, const struct emit_input *in, struct buf *he
     size_t n = said_params(a, in->rules, f, &params);
     for (size_t i = 0; i < n; i++) {
         const struct param_spelling *spelling = param_table[params[i]].in[f->framework];
-        struct value v = emit_spelled(a, spelling, f->items[params[i]].value);
+        struct value v = emit_spelled(a, spelling, facts_get(f, params[i])->value);
         struct str key = key_of(f, spelling);
         if (!key.n || v.kind == VALUE_MAP) continue;
         if (is_replaced(v)) {

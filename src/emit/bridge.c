@@ -149,11 +149,11 @@ static void add_unsaid(struct buf *out, const struct facts *f)
 static void add_fixed(struct buf *out, const struct facts *f, bool to_do)
 {
     struct arena *a = out->arena;
-    for (uint32_t i = 0; i < param_count; i++) {
+    for (int i = 0; i < (int)param_count; i++) {
         const struct param_spelling *in = param_table[i].in[FRAMEWORK_BRIDGE];
-        if (!in->fixed || !fact_is_set(&f->items[i])) continue;
+        if (!in->fixed || !fact_is_set(facts_get(f, i))) continue;
         struct buf value = buf_new(a);
-        add_value(&value, f->items[i].value);
+        add_value(&value, facts_get(f, i)->value);
         struct str text = buf_str(&value);
         if (!to_do)
             add_comment(out, arena_printf(a, "moeplan: %.*s=%.*s", STR_ARG(param_table[i].name),

@@ -82,7 +82,7 @@ static void add_raw(struct words *w, struct str path, const struct node *node)
 
 static bool add_by_flag(struct words *w, int param)
 {
-    struct value v = w->facts->items[param].value;
+    struct value v = facts_get(w->facts, param)->value;
     const struct param_spelling *in = param_table[param].in[FRAMEWORK_MEGATRON];
     if (v.kind != VALUE_NULL && said_at_all(w->facts, param)) {
         flags_add_param(w->facts, param, "", "\n", &w->text);
@@ -100,7 +100,8 @@ static bool add_by_flag(struct words *w, int param)
 static bool add_by_key(struct words *w, int param)
 {
     const struct param_spelling *in = param_table[param].in[w->facts->framework];
-    if (in->key.n) add_key(w, in->key, emit_spelled(w->arena, in, w->facts->items[param].value));
+    if (in->key.n)
+        add_key(w, in->key, emit_spelled(w->arena, in, facts_get(w->facts, param)->value));
     return in->key.n;
 }
 
@@ -119,7 +120,7 @@ static bool add_recipe(struct words *w, struct value kind)
 static void add_fact(struct words *w, int param, struct value v)
 {
     bool said = false;
-    w->facts->items[param].value = v;
+    facts_change(w->facts, param)->value = v;
     if (w->plan) {
         add_key(w, param_table[param].name, v);
         return;

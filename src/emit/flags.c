@@ -39,7 +39,7 @@ void flags_add_param(const struct facts *f, int param, const char *indent, const
                      struct buf *out)
 {
     const struct param *p = &param_table[param];
-    struct value v = f->items[param].value;
+    struct value v = facts_get(f, param)->value;
     const struct param_flag *flag = said_flag(f, param);
     if (!flag) return;
     buf_printf(out, "%s%.*s", indent, STR_ARG(flag->flag));

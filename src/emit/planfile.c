@@ -41,7 +41,7 @@ static bool says_nothing(struct value v)
    that it names does not say itself. */
 static bool is_own_field(const struct facts *f, const struct model_input *named, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     bool off = x->value.kind == VALUE_BOOL && !x->value.b;
     bool assumed = x->origin == ORIGIN_ASSUMED && !off;
     if (param_table[param].scope != SCOPE_MODEL || !(fact_is_set(x) || assumed)) return false;
@@ -69,8 +69,8 @@ static struct value model_value(struct arena *a, const struct facts *f)
     if (catalogue) add(&e, STR("base"), value_string(m->id));
     if (m && !catalogue && m->architecture.n && !model_field_get(m, P_model_architecture))
         add_field(&e, P_model_architecture, value_string(m->architecture)); /* AutoModel's class */
-    for (int i = 0; i < (int)param_count; i++)
-        if (is_own_field(f, named, i)) add_field(&e, i, f->items[i].value);
+    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
+        if (is_own_field(f, named, i)) add_field(&e, i, facts_get(f, i)->value);
     if (!e.keys.n) return value_unknown();
     return catalogue && e.keys.n == 1 ? value_string(m->id) : finish(&e);
 }
@@ -89,15 +89,21 @@ static bool is_own_word(int param)
 /* A plan that names no precision is read as bf16, and so was this one if it came from a plan. */
 static bool is_full_precision(const struct facts *f)
 {
-    bool silent = str_is(f->format, "plan") && f->items[P_bf16].origin == ORIGIN_DEFAULT;
+    bool silent = str_is(f->format, "plan") && facts_get(f, P_bf16)->origin == ORIGIN_DEFAULT;
     return !silent && !facts_bool(f, P_bf16, true) && !facts_bool(f, P_fp16, false);
+}
+
+/* Whether a plan says it although it is the framework's default. */
+static bool is_said_at_default(int param)
+{
+    return param == P_bf16 || param == P_seq_length || said_is_size(param);
 }
 
 /* Whether the plan has to say it beside what every output of the framework says: its own words,
    what silence would mean otherwise, and none where the framework has something. */
 static bool is_extra(const struct rule_set *rules, const struct facts *f, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     const struct param_spelling *in = param_table[param].in[f->framework];
     if (x->value.kind == VALUE_NULL && in->known) {
         /* a plan that is silent about recomputation may describe a run that recomputes */
@@ -118,7 +124,7 @@ static void add_param(struct entries *e, const struct facts *f, int param)
     const struct param *p = &param_table[param];
     if (param == P_num_virtual_stages_per_pipeline_rank) /* the plan's own word is the knob's */
         p = &param_table[knob_said_by(param)->param];
-    add(e, p->symbol.n ? p->symbol : p->name, f->items[param].value);
+    add(e, p->symbol.n ? p->symbol : p->name, facts_get(f, param)->value);
 }
 
 static void add_params(struct entries *e, const struct rule_set *rules, const struct facts *f)
@@ -131,7 +137,8 @@ static void add_params(struct entries *e, const struct rule_set *rules, const st
         if (param_table[params[i]].scope != SCOPE_MODEL) add_param(e, f, params[i]);
     }
     for (int i = 0; i < (int)param_count; i++)
-        if (!said[i] && is_extra(rules, f, i)) add_param(e, f, i);
+        if (!said[i] && (facts_is_own(f, i) || is_said_at_default(i)) && is_extra(rules, f, i))
+            add_param(e, f, i);
 }
 
 struct value plan_value(struct arena *a, const struct rule_set *rules, const struct facts *f)

@@ -316,7 +316,7 @@ static void undecided(const struct rule *r, const struct facts *f, struct arena 
     size_t n = expr_slots(e, &slots);
     for (size_t i = 0; i < n; i++) {
         int param = facts_slot_param(slots[i]);
-        if (param >= 0 && !fact_is_known(&f->items[param]))
+        if (param >= 0 && !fact_is_known(facts_get(f, param)))
             buf_printf(out, "      = note: %.*s is unknown\n", STR_ARG(param_table[param].name));
     }
 }

@@ -17,7 +17,8 @@ struct check {
 static int64_t number_at(const struct facts *f, struct str key)
 {
     int param = param_find_key(FRAMEWORK_AUTOMODEL, key, NULL);
-    if (param >= 0 && f->items[param].value.kind == VALUE_INT) return f->items[param].value.i;
+    if (param >= 0 && facts_get(f, param)->value.kind == VALUE_INT)
+        return facts_get(f, param)->value.i;
     return INT64_MIN;
 }
 

@@ -137,7 +137,7 @@ static bool is_left_to_recipes(const struct facts *f, int param)
 
 static void apply_one(struct facts *f, const struct bridge_recipe *r, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     bool stated = fact_is_set(x) || x->origin == ORIGIN_ASSUMED || x->origin == ORIGIN_OVERRIDE;
     if (!stated && is_left_to_recipes(f, param))
         facts_set(f, param, bridge_recipe_value(r, param), ORIGIN_DEFAULT, NULL, r->name);
@@ -147,11 +147,11 @@ static void apply_one(struct facts *f, const struct bridge_recipe *r, int param)
    (_set_moe_expert_tensor_parallel_default), else as all others are. */
 static void settle_expert_tensor(struct facts *f, const struct bridge_recipe *r)
 {
-    const struct fact *x = &f->items[P_expert_tensor_parallel_size];
+    const struct fact *x = facts_get(f, P_expert_tensor_parallel_size);
     bool unsaid = fact_is_of_recipe(x) && x->value.kind == VALUE_NULL;
     bool alone = version_between(f->version, STR("0.6"), STR("")) &&
                  facts_int(f, P_expert_model_parallel_size, 1) > 1;
-    const struct value *tp = &f->items[P_tensor_model_parallel_size].value;
+    const struct value *tp = &facts_get(f, P_tensor_model_parallel_size)->value;
     if (unsaid && (alone || tp->kind == VALUE_INT))
         facts_set(f, P_expert_tensor_parallel_size, alone ? value_int(1) : *tp, ORIGIN_DEFAULT,
                   NULL, r->name);
@@ -164,7 +164,7 @@ static bool is_about(int param)
 
 static void apply_beside_model(struct facts *f, const struct bridge_recipe *r, int param)
 {
-    if (f->items[param].origin != ORIGIN_CATALOGUE) apply_one(f, r, param);
+    if (facts_get(f, param)->origin != ORIGIN_CATALOGUE) apply_one(f, r, param);
 }
 
 void bridge_recipe_apply(struct facts *f, const struct bridge_recipe *r)
@@ -193,7 +193,7 @@ void bridge_facts(struct facts *f)
 {
     int param = P_bridge_recipe;
     struct str id = f->model ? f->model->id : (struct str){"", 0};
-    if (fact_is_set(&f->items[param])) return;
+    if (fact_is_set(facts_get(f, param))) return;
     const struct bridge_recipe *r = recipe_for(id, facts_str(f, P_task), facts_release(f));
     if (!r) return;
     facts_set(f, param, value_string(r->name), ORIGIN_DERIVED, NULL, STR("model and task"));

@@ -166,7 +166,7 @@ void bridge_set_key(struct facts *f, struct str key, struct value v, const struc
     if (!bridge_has_key(f, key)) other_release(f, key, node_span(f->diags, name));
     if (param_table[param].in[FRAMEWORK_BRIDGE]->inverse && v.kind == VALUE_BOOL) v.b = !v.b;
     bool good = !is_open(f, param, v, at) && is_good(f, param, &v, at, key);
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     bool other_key = fact_is_set(x) && !str_eq(x->written, key);
     if (other_key && v.kind == VALUE_NULL)
         return; /* an older spelling is taken back, not the value */

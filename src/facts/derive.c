@@ -43,14 +43,16 @@ static bool same(struct value a, struct value b)
    assumed and comes out the same stays assumed. */
 static void derive(struct facts *f, int param, struct value v, struct str from)
 {
-    struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     bool derived = param_table[param].scope == SCOPE_DERIVED;
     bool is_there = x->origin == ORIGIN_DERIVED || x->origin == ORIGIN_ASSUMED;
     if ((!derived && is_fixed(x)) || (is_there && same(x->value, v))) return;
-    *x = (struct fact){.value = v,
-                       .origin = v.kind == VALUE_UNKNOWN ? ORIGIN_UNKNOWN : ORIGIN_DERIVED,
-                       .node = derived ? x->node : NULL, /* where a plan asserts it */
-                       .written = from};
+    const struct node *asserted = derived ? x->node : NULL; /* where a plan says it */
+    *facts_change(f, param) =
+        (struct fact){.value = v,
+                      .origin = v.kind == VALUE_UNKNOWN ? ORIGIN_UNKNOWN : ORIGIN_DERIVED,
+                      .node = asserted,
+                      .written = from};
 }
 
 /* A list of ints, made only when the fact does not hold it already. */
@@ -196,8 +198,8 @@ static void derive_hybrid(struct facts *f)
     }
     derive(f, P_hybrid_pipeline_segments, value_int(h.segments), STR("hybrid_layer_pattern"));
     int layers = P_num_layers;
-    struct value old = f->items[layers].value;
-    bool overrides = f->framework == FRAMEWORK_MEGATRON && is_fixed(&f->items[layers]);
+    struct value old = facts_get(f, layers)->value;
+    bool overrides = f->framework == FRAMEWORK_MEGATRON && is_fixed(facts_get(f, layers));
     if (overrides && !same(old, value_int(h.layers)))
         facts_set(f, layers, value_int(h.layers), ORIGIN_OVERRIDE, NULL,
                   STR("hybrid_layer_pattern"));

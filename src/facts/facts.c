@@ -12,12 +12,48 @@
 
 static const struct fact nobody_says = {.value = {.kind = VALUE_UNKNOWN}, .origin = ORIGIN_UNKNOWN};
 
+enum { BITS = 64 };
+
+static size_t changed_words(void)
+{
+    return (param_count + BITS - 1) / BITS;
+}
+
+const struct fact *facts_get(const struct facts *f, int param)
+{
+    assert(param >= 0 && (uint32_t)param < param_count);
+    return facts_is_own(f, param) ? &f->own[param] : &f->defaults[param];
+}
+
+int facts_next(const struct facts *f, int param)
+{
+    size_t at = (size_t)param / BITS, end = changed_words();
+    uint64_t left = at < end ? f->changed[at] >> (param % BITS) << (param % BITS) : 0;
+    while (!left && ++at < end)
+        left = f->changed[at];
+    return left ? (int)at * BITS + __builtin_ctzll(left) : (int)param_count;
+}
+
+struct fact *facts_change(struct facts *f, int param)
+{
+    assert(param >= 0 && (uint32_t)param < param_count);
+    uint64_t *word = &f->changed[param / BITS], bit = (uint64_t)1 << (param % BITS);
+    if (!(*word & bit)) f->own[param] = f->defaults[param];
+    *word |= bit;
+    return &f->own[param];
+}
+
+void facts_forget(struct facts *f, int param)
+{
+    *facts_change(f, param) = nobody_says;
+}
+
 /* What a release has otherwise than the newest one, whose defaults the table has. */
 static void apply_release(struct facts *f)
 {
     for (uint32_t i = 0; i < f->profile->n_defaults; i++) {
         const struct profile_default *d = &f->profile->defaults[i];
-        f->items[d->param].value = d->value;
+        facts_change(f, d->param)->value = d->value;
     }
     const struct {
         int param;
@@ -26,9 +62,9 @@ static void apply_release(struct facts *f)
                 {P_torch_version, f->profile->torch}};
     for (size_t i = 0; i < sizeof pins / sizeof *pins; i++)
         if (pins[i].version.n)
-            f->items[pins[i].param] = (struct fact){.value = value_string(pins[i].version),
-                                                    .origin = ORIGIN_RELEASE,
-                                                    .written = f->version};
+            *facts_change(f, pins[i].param) = (struct fact){.value = value_string(pins[i].version),
+                                                            .origin = ORIGIN_RELEASE,
+                                                            .written = f->version};
 }
 
 struct facts *facts_new(struct arena *a, struct diags *diags, enum framework framework,
@@ -41,15 +77,17 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
     f->version = version;
     f->profile = profile_find(framework, version);
     f->releases = facts_release(f);
-    f->items = arena_dup(a, param_defaults[framework], param_count * sizeof *f->items);
+    f->defaults = param_defaults[framework];
+    f->own = arena_room(a, param_count * sizeof *f->own);
+    f->changed = ARENA_ARRAY(a, uint64_t, changed_words());
     if (f->profile) apply_release(f);
     return f;
 }
 
 void facts_forget_pins(struct facts *f)
 {
-    for (uint32_t i = 0; i < param_count; i++)
-        if (f->items[i].origin == ORIGIN_RELEASE) f->items[i] = param_defaults[f->framework][i];
+    for (int i = 0; i < (int)param_count; i++)
+        if (facts_get(f, i)->origin == ORIGIN_RELEASE) *facts_change(f, i) = f->defaults[i];
 }
 
 uint32_t facts_release(const struct facts *f)
@@ -92,9 +130,9 @@ struct facts *facts_new_plan(struct arena *a, struct diags *diags, enum framewor
 {
     struct facts *f = facts_new(a, diags, framework, version);
     f->format = STR("plan");
-    for (uint32_t i = 0; i < param_count; i++)
-        if (param_table[i].scope == SCOPE_MODEL) f->items[i] = nobody_says;
-    f->items[P_micro_batch_size] = nobody_says; /* has no default anywhere */
+    for (int i = 0; i < (int)param_count; i++)
+        if (param_table[i].scope == SCOPE_MODEL) facts_forget(f, i);
+    facts_forget(f, P_micro_batch_size); /* has no default anywhere */
     return f;
 }
 
@@ -103,15 +141,11 @@ struct facts *facts_copy(struct arena *a, const struct facts *f)
     struct facts *copy = ARENA_NEW(a, struct facts);
     *copy = *f;
     copy->arena = a;
-    copy->items = arena_room(a, param_count * sizeof *copy->items);
-    memcpy(copy->items, f->items, param_count * sizeof *copy->items);
+    copy->own = arena_room(a, param_count * sizeof *copy->own);
+    copy->changed = arena_dup(a, f->changed, changed_words() * sizeof *copy->changed);
+    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
+        copy->own[i] = f->own[i];
     return copy;
-}
-
-const struct fact *facts_get(const struct facts *f, int param)
-{
-    assert(param >= 0 && (uint32_t)param < param_count);
-    return &f->items[param];
 }
 
 /* ---- values in the parameter's own form ---- */
@@ -192,7 +226,7 @@ void facts_set(struct facts *f, int param, struct value value, enum fact_origin 
                const struct node *node, struct str written)
 {
     assert(param >= 0 && (uint32_t)param < param_count);
-    struct fact *x = &f->items[param];
+    struct fact *x = facts_change(f, param);
     bool replaces = origin == ORIGIN_OPTION || origin == ORIGIN_OVERRIDE;
     if (x->origin == ORIGIN_OPTION && !replaces) return;
     x->value = fact_coerce(f->arena, param, value);
@@ -207,9 +241,10 @@ void facts_set(struct facts *f, int param, struct value value, enum fact_origin 
 void facts_forget_defaults(struct facts *f)
 {
     f->open = true;
-    for (uint32_t i = 0; i < param_count; i++)
-        if (f->items[i].origin == ORIGIN_DEFAULT && param_table[i].in[FRAMEWORK_MEGATRON]->n_flags)
-            f->items[i] = nobody_says;
+    for (int i = 0; i < (int)param_count; i++)
+        if (facts_get(f, i)->origin == ORIGIN_DEFAULT &&
+            param_table[i].in[FRAMEWORK_MEGATRON]->n_flags)
+            facts_forget(f, i);
 }
 
 /* ---- typed looks ---- */
@@ -272,7 +307,7 @@ static struct str other_file(struct arena *a, const struct facts *f, const struc
 
 struct str fact_origin_text(struct arena *a, const struct facts *f, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     switch (x->origin) {
     case ORIGIN_UNKNOWN: return STR("unknown");
     case ORIGIN_DEFAULT:
@@ -336,8 +371,11 @@ static enum scalar_profile profile_of(const struct facts *f)
 /* The last raw entry of the key; NULL: none. */
 static const struct raw_fact *find_raw(const struct facts *f, struct str key)
 {
-    for (size_t i = f->raw.n; i-- > 0;)
-        if (str_eq(f->raw.items[i].key, key)) return &f->raw.items[i];
+    for (size_t i = f->raw.n; i-- > 0;) {
+        struct str other = f->raw.items[i].key;
+        if (other.n != key.n || (key.n && other.p[key.n - 1] != key.p[key.n - 1])) continue;
+        if (str_eq(other, key)) return &f->raw.items[i]; /* all flags begin alike */
+    }
     return NULL;
 }
 

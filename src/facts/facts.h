@@ -67,7 +67,11 @@ struct facts {
                           error */
     struct str format; /* automodel, megatron, bridge, plan */
     uint32_t source;
-    struct fact *items;              /* [param_count] */
+    /* What differs from the defaults lies over them, so that neither a file nor a copy has a table
+       of all facts of its own: read with facts_get, changed with facts_change. */
+    const struct fact *defaults;     /* [param_count] shared */
+    struct fact *own;                /* [param_count] set where `changed` says so */
+    uint64_t *changed;               /* a bit for each parameter */
     const struct model_input *model; /* what the model facts were read from; NULL: none */
     const struct platform *platform; /* the same for the platform facts */
     const struct node *document; /* root the `raw` look-ups start from; NULL when there is none */
@@ -115,8 +119,19 @@ bool facts_flag_is_deprecated(const struct facts *f, const struct param_spelling
                               const struct param_flag *flag);
 /* A copy that can be changed on its own; values and texts are shared. */
 struct facts *facts_copy(struct arena *a, const struct facts *f);
+/* Whether it may be another than the framework's default. */
+static inline bool facts_is_own(const struct facts *f, int param)
+{
+    return f->changed[param / 64] >> (param % 64) & 1;
+}
 /* The fact of a parameter: P_its_name of facts/param_ids.h. A number that is none is our bug. */
 const struct fact *facts_get(const struct facts *f, int param);
+/* The first parameter from `param` on that may differ from its default; param_count: none. */
+int facts_next(const struct facts *f, int param);
+/* The same to be changed in place. */
+struct fact *facts_change(struct facts *f, int param);
+/* Nothing says it. */
+void facts_forget(struct facts *f, int param);
 /* Sets a fact, the value brought into the parameter's own form (fact_coerce). The later call wins,
    but what the user gave as an option yields only to an option or an override. An override keeps
    the place where the user wrote. A `param` that is none is our bug. */

@@ -507,7 +507,7 @@ static struct str words_instead(struct str text)
 /* Whether the file has said by then what the words "--x y" say. */
 static bool is_said(struct occurrence *o, int param, struct str value)
 {
-    const struct fact *x = &o->f->items[param];
+    const struct fact *x = facts_get(o->f, param);
     bool one = value.n && str_find(value, ' ') == value.n;
     return one && x->origin == ORIGIN_FILE && str_eq(value_text(o->f->arena, x->value), value);
 }
@@ -553,7 +553,7 @@ static void note_deprecated(struct occurrence *o)
    forgotten. */
 static void note_repeated(struct occurrence *o, struct value v)
 {
-    const struct fact *old = &o->f->items[o->param];
+    const struct fact *old = facts_get(o->f, o->param);
     struct arena *a = o->f->arena;
     if (old->origin != ORIGIN_FILE || !str_eq(old->written, o->name.text)) return;
     if (old->value.kind == VALUE_UNKNOWN || v.kind == VALUE_UNKNOWN || value_eq(old->value, v))
@@ -577,7 +577,7 @@ static void set_fact(struct occurrence *o)
     facts_set(o->f, o->param, v, ORIGIN_FILE, node, o->name.text);
     bool here = o->n && o->values[0].source == o->name.source;
     uint32_t set_line = here ? o->values[0].set_line : 0;
-    o->f->items[o->param].line = set_line == node->line ? 0 : set_line;
+    facts_change(o->f, o->param)->line = set_line == node->line ? 0 : set_line;
     facts_add_raw(o->f, o->name.text, v);
 }
 

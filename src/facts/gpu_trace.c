@@ -371,7 +371,7 @@ void gpu_trace_apply(const struct gpu_trace *t, struct facts *f)
     double step = gpu_trace_step(t);
     if (reduce->n > 0) apply(f, P_all_reduce_ms, 1e3 * reduce->seconds / (double)reduce->n);
     /* A log says how long steps take without a profiler. */
-    bool told = fact_is_set(&f->items[P_step_time_s]);
+    bool told = fact_is_set(facts_get(f, P_step_time_s));
     if (step > 0 && !told)
         facts_set(f, P_step_time_s, value_double(step), ORIGIN_FILE, NULL, STR("trace"));
     if (!t->timeline) return;

@@ -312,9 +312,9 @@ const struct model_input *model_load(struct arena *a, struct diags *diags, struc
 /* What a complete input does not mention is not there. */
 static void set_absent(struct facts *f, const struct model_input *m)
 {
-    for (uint32_t i = 0; i < param_count; i++) {
+    for (int i = 0; i < (int)param_count; i++) {
         struct value absent = param_table[i].absent;
-        if (absent.kind == VALUE_UNKNOWN || fact_is_set(&f->items[i])) continue;
+        if (absent.kind == VALUE_UNKNOWN || fact_is_set(facts_get(f, i))) continue;
         if (!model_field_get(m, (int)i))
             facts_set(f, (int)i, absent, ORIGIN_CATALOGUE, NULL, m->name);
     }
@@ -322,9 +322,9 @@ static void set_absent(struct facts *f, const struct model_input *m)
 
 void model_assume(struct facts *f)
 {
-    for (uint32_t i = 0; i < param_count; i++) {
+    for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        if (p->absent.kind != VALUE_UNKNOWN && !p->asked && !fact_is_known(&f->items[i]))
+        if (p->absent.kind != VALUE_UNKNOWN && !p->asked && !fact_is_known(facts_get(f, i)))
             facts_set(f, (int)i, p->absent, ORIGIN_ASSUMED, NULL, STR("the model"));
     }
 }
@@ -378,7 +378,7 @@ static void apply_fields(struct facts *f, const struct model_input *m, enum fact
         const struct model_field *x = &m->fields.items[i];
         if (says && says(f, x->param)) continue;
         enum fact_origin from = x->node || origin == ORIGIN_OPTION ? origin : ORIGIN_CATALOGUE;
-        if (from == ORIGIN_CATALOGUE && fact_is_set(&f->items[x->param])) continue;
+        if (from == ORIGIN_CATALOGUE && fact_is_set(facts_get(f, x->param))) continue;
         facts_set(f, x->param, x->value, from, x->node, x->alias);
     }
     if (!m->complete) return;

@@ -96,7 +96,7 @@ const struct expr_names facts_names = {.resolve = resolve, .nearest = nearest};
 static struct value get(void *context, uint32_t slot)
 {
     const struct facts *f = context;
-    if (slot < param_count) return f->items[slot].value;
+    if (slot < param_count) return facts_get(f, (int)slot)->value;
     if (slot == param_count + SLOT_FRAMEWORK)
         return value_string(str_of(framework_name(f->framework)));
     return slot == param_count + SLOT_VERSION ? value_string(f->version) : value_unknown();
@@ -106,7 +106,7 @@ static struct value has(void *context, uint32_t slot)
 {
     const struct facts *f = context;
     if (slot >= param_count) return value_bool(true);
-    const struct fact *x = &f->items[slot];
+    const struct fact *x = facts_get(f, (int)slot);
     bool overridden = x->origin == ORIGIN_OVERRIDE && x->node;
     if (x->origin == ORIGIN_UNKNOWN && f->open) return value_unknown();
     return value_bool(fact_is_set(x) || overridden);

@@ -118,7 +118,7 @@ void platform_apply(struct facts *f, const struct platform *p, enum fact_origin 
     for (size_t i = 0; i < p->entry->n_fields; i++) {
         const struct entry_field *x = &p->entry->fields[i];
         int param = platform_param(x->name);
-        if (param >= 0 && !fact_is_set(&f->items[param]))
+        if (param >= 0 && !fact_is_set(facts_get(f, param)))
             facts_set(f, param, x->value, ORIGIN_CATALOGUE, NULL,
                       x->derived.n ? x->derived : p->id);
     }

@@ -95,10 +95,11 @@ static bool is_written(const struct facts *f, int param)
 
 static void put(struct facts *f, int param, struct value v, const char *from)
 {
-    struct fact *x = &f->items[param];
     if (is_written(f, param)) return;
-    *x = (struct fact){.value = v, .origin = ORIGIN_DERIVED, .written = str_of(from)};
-    if (v.kind == VALUE_UNKNOWN) x->origin = ORIGIN_UNKNOWN;
+    *facts_change(f, param) =
+        (struct fact){.value = v,
+                      .origin = v.kind == VALUE_UNKNOWN ? ORIGIN_UNKNOWN : ORIGIN_DERIVED,
+                      .written = str_of(from)};
 }
 
 static struct value word_or_null(const char *word)

@@ -593,7 +593,7 @@ static bool is_part(const struct facts *f)
     static const int of_run[] = {P_micro_batch_size, P_global_batch_size, P_train_iters,
                                  P_train_samples, P_lr};
     for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
-        if (fact_is_set(&f->items[of_run[i]])) return false;
+        if (fact_is_set(facts_get(f, of_run[i]))) return false;
     return f->program.bare;
 }
 
@@ -626,7 +626,7 @@ void program_settle(struct facts *f)
 /* Whether the flags say what the model is: else a flag of the program's own may. */
 static bool names_model(const struct facts *f)
 {
-    return fact_is_set(&f->items[P_num_layers]) || fact_is_set(&f->items[P_hidden_size]);
+    return fact_is_set(facts_get(f, P_num_layers)) || fact_is_set(facts_get(f, P_hidden_size));
 }
 
 /* A training script of somebody's own that takes little beside Megatron-LM's flags has its defaults
@@ -667,7 +667,7 @@ void program_assume(struct facts *f)
 {
     for (int i = 0; str_is(f->format, "megatron") && i < (int)param_count; i++) {
         struct value off = facts_default(f, i);
-        bool open = f->items[i].origin == ORIGIN_UNKNOWN && !fact_is_known(&f->items[i]);
+        bool open = facts_get(f, i)->origin == ORIGIN_UNKNOWN && !fact_is_known(facts_get(f, i));
         if (open && off.kind == VALUE_BOOL && !off.b && param_table[i].in[f->framework]->n_flags)
             facts_set(f, i, off, ORIGIN_ASSUMED, NULL, STR("the launch"));
     }
@@ -676,8 +676,9 @@ void program_assume(struct facts *f)
 static size_t count_written(const struct facts *f)
 {
     size_t n = 0;
-    for (uint32_t i = 0; i < param_count; i++)
-        n += f->items[i].origin == ORIGIN_FILE && param_table[i].in[FRAMEWORK_MEGATRON]->n_flags;
+    for (int i = 0; i < (int)param_count; i++)
+        n += facts_get(f, i)->origin == ORIGIN_FILE &&
+             param_table[i].in[FRAMEWORK_MEGATRON]->n_flags;
     return n;
 }
 
@@ -693,7 +694,7 @@ bool program_is_megatrons(const struct facts *f)
 static void leave_to_checkpoint(struct facts *f)
 {
     for (int i = 0; i < (int)param_count; i++)
-        if (param_table[i].scope == SCOPE_MODEL && f->items[i].origin == ORIGIN_DEFAULT)
+        if (param_table[i].scope == SCOPE_MODEL && facts_get(f, i)->origin == ORIGIN_DEFAULT)
             facts_set(f, i, value_unknown(), ORIGIN_UNKNOWN, NULL, STR(""));
 }
 
@@ -704,15 +705,16 @@ static void forget_defaults(struct facts *f)
     size_t n = kind ? kind->n_keeps : 0;
     struct fact *kept = ARENA_ARRAY(f->arena, struct fact, n);
     for (size_t i = 0; i < n; i++)
-        kept[i] = f->items[param_find(kind->keeps[i])];
+        kept[i] = *facts_get(f, param_find(kind->keeps[i]));
     facts_forget_defaults(f);
     for (size_t i = 0; i < n; i++)
-        if (kept[i].origin == ORIGIN_DEFAULT) f->items[param_find(kind->keeps[i])] = kept[i];
+        if (kept[i].origin == ORIGIN_DEFAULT)
+            *facts_change(f, param_find(kind->keeps[i])) = kept[i];
 }
 
 static void keep_default(struct facts *f, int param)
 {
-    if (f->items[param].origin == ORIGIN_UNKNOWN)
+    if (facts_get(f, param)->origin == ORIGIN_UNKNOWN)
         facts_set(f, param, facts_default(f, param), ORIGIN_DEFAULT, NULL, STR(""));
 }
 
@@ -722,8 +724,8 @@ static void keep_companions(struct facts *f)
 {
     static const int companions[] = {P_recompute_method, P_recompute_activations,
                                      P_moe_layer_recompute};
-    bool written = f->items[P_recompute_granularity].origin == ORIGIN_FILE &&
-                   f->items[P_recompute_num_layers].origin == ORIGIN_FILE;
+    bool written = facts_get(f, P_recompute_granularity)->origin == ORIGIN_FILE &&
+                   facts_get(f, P_recompute_num_layers)->origin == ORIGIN_FILE;
     for (size_t i = 0; written && i < sizeof companions / sizeof *companions; i++)
         keep_default(f, companions[i]);
 }

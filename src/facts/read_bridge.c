@@ -237,9 +237,8 @@ static void apply_word(struct facts *f, const struct flag_word *word)
 /* The recipe decides what nobody writes. */
 static void forget_defaults(struct facts *f)
 {
-    for (uint32_t i = 0; i < param_count; i++)
-        if (param_table[i].in[FRAMEWORK_BRIDGE]->known)
-            f->items[i] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    for (int i = 0; i < (int)param_count; i++)
+        if (param_table[i].in[FRAMEWORK_BRIDGE]->known) facts_forget(f, i);
 }
 
 /* What no override can say stands in the head. */
@@ -464,13 +463,12 @@ static void apply_words(struct facts *f, const struct flag_words *words)
 
 static bool is_said(const struct facts *f, int param)
 {
-    return fact_is_set(&f->items[param]);
+    return fact_is_set(facts_get(f, param));
 }
 
 static void forget(struct facts *f, int param)
 {
-    if (!is_said(f, param) && f->items[param].value.kind != VALUE_NULL)
-        f->items[param] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    if (!is_said(f, param) && facts_get(f, param)->value.kind != VALUE_NULL) facts_forget(f, param);
 }
 
 /* Where an override gives the pipeline other sizes, run_recipe.py makes a layout anew that the
@@ -483,8 +481,7 @@ static void forget_pipeline(struct facts *f)
                  is_said(f, P_virtual_pipeline_model_parallel_size);
     int layout = P_pipeline_model_parallel_layout;
     if (!r || !other) return;
-    if (r->rebuilds && !is_said(f, layout))
-        f->items[layout] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+    if (r->rebuilds && !is_said(f, layout)) facts_forget(f, layout);
     if (r->rebuilds || !version_between(f->version, STR("0.7"), STR(""))) return;
     forget(f, P_num_layers_in_first_pipeline_stage);
     forget(f, P_num_layers_in_last_pipeline_stage);
@@ -493,7 +490,7 @@ static void forget_pipeline(struct facts *f)
 static void length_is_ignored(struct facts *f)
 {
     struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "bridge-runner-sequence-length",
-                              node_span(f->diags, f->items[P_seq_length].node),
+                              node_span(f->diags, facts_get(f, P_seq_length)->node),
                               "run_recipe.py overwrites model.seq_length by that of the data");
     diag_help(f->diags, d, "override dataset.seq_length: the model follows");
 }
@@ -505,16 +502,16 @@ static void follow_data_length(struct facts *f, const struct flag_words *words)
     struct flag_word at;
     bool exact;
     struct str model = STR("model.seq_length"), data = STR("dataset.seq_length");
-    if (!f->items[P_seq_length].node) return;
+    if (!facts_get(f, P_seq_length)->node) return;
     if (!bridge_command_recipe(f->arena, words, &at, &exact).n || !exact) return;
     struct value own = facts_raw(f, model), length = facts_raw(f, data);
     bool said = facts_has_raw(f, model), follows = facts_has_raw(f, data);
     if (said && !(follows && value_eq(own, length))) length_is_ignored(f);
     if (follows) {
-        facts_set(f, P_seq_length, length, ORIGIN_FILE, f->items[P_seq_length].node, data);
+        facts_set(f, P_seq_length, length, ORIGIN_FILE, facts_get(f, P_seq_length)->node, data);
         facts_add_raw(f, model, length);
     } else if (said) {
-        f->items[P_seq_length] = (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+        facts_forget(f, P_seq_length);
         facts_set(f, P_recipe_seq_length, value_null(), ORIGIN_DERIVED, NULL, model);
     }
 }
@@ -532,7 +529,7 @@ static void set_world(struct facts *f, const struct flag_words *words)
     const struct bridge_recipe *r = bridge_recipe_of(f);
     int64_t gpus = bridge_command_gpus(words);
     if (gpus) facts_set(f, P_world_size, value_int(gpus), ORIGIN_FILE, NULL, STR("--num_gpus"));
-    if (!r || !r->gpus || fact_is_known(&f->items[P_world_size])) return;
+    if (!r || !r->gpus || fact_is_known(facts_get(f, P_world_size))) return;
     for (size_t i = 0; i < sizeof grid / sizeof *grid; i++)
         if (is_said(f, grid[i])) return;
     facts_set(f, P_world_size, value_int(r->gpus), ORIGIN_DEFAULT, NULL, r->name);

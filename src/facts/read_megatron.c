@@ -465,8 +465,8 @@ void megatron_note_key(struct facts *f, const struct node *key, const struct nod
 static void apply_none(struct facts *f, const struct node *key, const struct node *value)
 {
     int param = param_of_key(key->text);
-    if (param >= 0 && f->items[param].origin == ORIGIN_DEFAULT &&
-        f->items[param].value.kind == VALUE_NULL)
+    if (param >= 0 && facts_get(f, param)->origin == ORIGIN_DEFAULT &&
+        facts_get(f, param)->value.kind == VALUE_NULL)
         facts_set(f, param, value_null(), ORIGIN_FILE, value, key->text);
 }
 

@@ -123,8 +123,8 @@ static void note_assertion(struct facts *f, int param, const struct node *key,
     static const int assertions[] = {P_data_parallel_size, P_expert_data_parallel_size,
                                      P_num_microbatches};
     if (param_among(param, assertions, sizeof assertions / sizeof *assertions))
-        f->items[param].node = value;
-    if (f->items[param].node) return;
+        facts_change(f, param)->node = value;
+    if (facts_get(f, param)->node) return;
     complain(f, "unknown-key", key,
              arena_printf(f->arena, "%.*s follows from other parameters and cannot be given",
                           STR_ARG(key->text)));
@@ -167,8 +167,8 @@ static void assume_plain_layers(struct facts *f)
 {
     int pattern = P_hybrid_layer_pattern;
     bool plain = fact_is_known(facts_get(f, P_num_layers));
-    if (plain && !fact_is_known(&f->items[pattern]))
-        f->items[pattern] = (struct fact){.value = value_null(), .origin = ORIGIN_DEFAULT};
+    if (plain && !fact_is_known(facts_get(f, pattern)))
+        *facts_change(f, pattern) = (struct fact){.value = value_null(), .origin = ORIGIN_DEFAULT};
 }
 
 static bool read(struct arena *a, struct diags *diags, uint32_t source, const struct node *doc,

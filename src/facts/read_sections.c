@@ -135,10 +135,10 @@ static void note_keys(struct facts *f, const struct node *map, int depth)
 
 static bool has_grid(const struct facts *f)
 {
-    return fact_is_set(&f->items[P_tensor_model_parallel_size]) ||
-           fact_is_set(&f->items[P_pipeline_model_parallel_size]) ||
-           fact_is_set(&f->items[P_expert_model_parallel_size]) ||
-           fact_is_set(&f->items[P_context_parallel_size]);
+    return fact_is_set(facts_get(f, P_tensor_model_parallel_size)) ||
+           fact_is_set(facts_get(f, P_pipeline_model_parallel_size)) ||
+           fact_is_set(facts_get(f, P_expert_model_parallel_size)) ||
+           fact_is_set(facts_get(f, P_context_parallel_size));
 }
 
 /* Numbers that the program hands on to Megatron-LM under another name: "path=destination". */

@@ -224,7 +224,7 @@ static struct str flag_words(const struct facts *f, int param, struct value v)
 
 static bool is_anchor(const struct facts *f, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     return is_written(x) && stands_together(f, x->node);
 }
 
@@ -232,10 +232,10 @@ static bool is_anchor(const struct facts *f, int param)
 static const struct node *anchor_of(const struct facts *f, int near)
 {
     const struct node *last = NULL;
-    if (near >= 0 && is_anchor(f, near)) return f->items[near].node;
-    for (uint32_t i = 0; i < param_count; i++)
-        if (is_anchor(f, (int)i) && (!last || f->items[i].node->to > last->to))
-            last = f->items[i].node;
+    if (near >= 0 && is_anchor(f, near)) return facts_get(f, near)->node;
+    for (int i = 0; i < (int)param_count; i++)
+        if (is_anchor(f, (int)i) && (!last || facts_get(f, i)->node->to > last->to))
+            last = facts_get(f, i)->node;
     return last;
 }
 
@@ -284,7 +284,7 @@ static bool replace_part(const struct facts *f, const struct node *node, struct 
 static bool set_flag(const struct facts *f, int param, struct value v, int near,
                      struct text_edits *out)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     struct str words = flag_words(f, param, v);
     if (!is_written(x)) return add_words(f, words, near, out);
     size_t blank = str_find(words, ' ');
@@ -309,7 +309,7 @@ static struct str override_value(const struct facts *f, struct value v)
 static bool set_override(const struct facts *f, int param, struct value v, int near,
                          struct text_edits *out)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     struct str value = override_value(f, v);
     if (!value.n) return false;
     if (is_written(x)) return replace_part(f, x->node, value, out);
@@ -342,7 +342,7 @@ static struct str path_in(const struct facts *f, int param)
 static bool set_in_document(const struct facts *f, int param, struct value v,
                             struct text_edits *out)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     const struct node *map;
     size_t entry;
     struct str text = yaml_value(f, v), path = path_in(f, param);
@@ -370,7 +370,7 @@ bool rewrite_set(const struct facts *f, int param, struct value v, int near, str
 
 bool rewrite_unset(const struct facts *f, int param, struct text_edits *out)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     const struct node *map;
     size_t entry;
     if (!is_written(x)) return x->origin != ORIGIN_OPTION;

@@ -33,7 +33,7 @@ static bool is_shadowed(const struct facts *f, const struct facts *g, int param)
 /* A side that does not say a parameter differs only from what the other one writes. */
 static bool facts_differ(const struct facts *f, const struct facts *g, int param)
 {
-    const struct fact *x = &f->items[param], *y = &g->items[param];
+    const struct fact *x = facts_get(f, param), *y = facts_get(g, param);
     bool known_x = x->value.kind != VALUE_UNKNOWN, known_y = y->value.kind != VALUE_UNKNOWN;
     if (known_x && known_y) return !value_eq(x->value, y->value);
     if (known_x) return fact_is_set(x) && x->value.kind != VALUE_NULL;
@@ -68,7 +68,7 @@ static void add_facts(struct arena *a, const struct facts *f, const struct facts
 {
     for (int i = 0; i < (int)param_count; i++)
         if (is_compared(f, g, i) && facts_differ(f, g, i) && !is_shadowed(f, g, i))
-            add(a, out, i, f->items[i].value, g->items[i].value);
+            add(a, out, i, facts_get(f, i)->value, facts_get(g, i)->value);
 }
 
 /* Between frameworks the decisions that both have, each in its own words. A vision tower that is
@@ -125,8 +125,8 @@ static struct facts *paired(struct arena *a, const struct estimate *first,
                             const struct estimate *second)
 {
     struct facts *f = facts_copy(a, second->facts);
-    for (size_t i = 0; i < param_count; i++) {
-        struct value v = first->facts->items[i].value;
+    for (int i = 0; i < (int)param_count; i++) {
+        struct value v = facts_get(first->facts, i)->value;
         if (v.kind != VALUE_UNKNOWN && v.kind != VALUE_NULL)
             add_raw(f, "first", param_table[i].name, v);
     }

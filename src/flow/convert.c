@@ -35,9 +35,9 @@ static struct facts *target_facts(struct arena *a, const struct facts *from, enu
     struct facts *f = facts_new(a, from->diags, to, profile_find(to, nothing)->version);
     f->framework_known = true;
     f->format = STR("plan");
-    for (uint32_t i = 0; i < param_count && !complete; i++) {
+    for (int i = 0; i < (int)param_count && !complete; i++) {
         if (param_table[i].scope == SCOPE_MODEL || param_table[i].scope == SCOPE_RUN)
-            f->items[i] = (struct fact){.value = value_unknown()};
+            facts_forget(f, i);
     }
     if (from->platform) platform_apply(f, from->platform, ORIGIN_FILE);
     if (from->model) model_apply(f, from->model, ORIGIN_FILE);
@@ -73,12 +73,14 @@ static void carry_written(const struct facts *from, const struct facts *effectiv
 {
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        const struct fact *x = &from->items[i];
+        const struct fact *x = facts_get(from, i);
         bool size = p->scope == SCOPE_PLATFORM && fact_is_set(x);
         bool carried =
             is_carried_scope(p->scope) && (p->in[to->framework]->known || is_plan_word(p));
         if (!fact_is_set(x) || !(carried || size) || is_former(to, i)) continue;
-        facts_set(to, i, is_known(effective->items[i].value) ? effective->items[i].value : x->value,
+        facts_set(to, i,
+                  is_known(facts_get(effective, i)->value) ? facts_get(effective, i)->value
+                                                           : x->value,
                   ORIGIN_FILE, NULL, nothing);
     }
 }
@@ -91,15 +93,15 @@ static void carry_open(const struct rule_set *rules, const struct facts *from,
         bool both =
             param_table[i].in[from->framework]->known && param_table[i].in[to->framework]->known;
         if (both && rules_plans_silent(rules, to->framework, i) &&
-            is_known(effective->items[i].value))
-            facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
+            is_known(facts_get(effective, i)->value))
+            facts_set(to, i, facts_get(effective, i)->value, ORIGIN_FILE, NULL, nothing);
     }
 }
 
 /* What a recipe's name alone says: a plan file has no recipe, and is silent of pretraining only. */
 static void carry_task(const struct facts *effective, struct facts *to)
 {
-    struct value task = effective->items[P_task].value;
+    struct value task = facts_get(effective, P_task)->value;
     if (task.kind == VALUE_STRING) facts_set(to, P_task, task, ORIGIN_FILE, NULL, nothing);
 }
 
@@ -112,11 +114,11 @@ static void carry_assumed(const struct facts *from, const struct facts *effectiv
     if (convert_is_crossing(from, to)) return;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        bool assumed =
-            effective->items[i].origin == ORIGIN_ASSUMED && from->items[i].origin <= ORIGIN_DEFAULT;
+        bool assumed = facts_get(effective, i)->origin == ORIGIN_ASSUMED &&
+                       facts_get(from, i)->origin <= ORIGIN_DEFAULT;
         bool refused = i == loss && to->framework == FRAMEWORK_MEGATRON;
         if (assumed && !refused && p->affects == AFFECTS_EXECUTION && p->in[to->framework]->known)
-            facts_set(to, i, effective->items[i].value, ORIGIN_FILE, NULL, nothing);
+            facts_set(to, i, facts_get(effective, i)->value, ORIGIN_FILE, NULL, nothing);
     }
 }
 
@@ -138,7 +140,7 @@ static bool makes_another_model(const struct facts *source, const struct facts *
     struct facts *f = facts_copy(result->arena, result);
     config_model(source, &wanted, true);
     bool whole = config_model(f, &without, true);
-    f->items[param].value = v;
+    facts_change(f, param)->value = v;
     if (config_model(f, &with, true) && !whole) return true;
     return model_differences(&without, &with) > 0 &&
            model_differences(&with, &wanted) <= model_differences(&without, &wanted);
@@ -156,7 +158,7 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
 {
     const struct param *p = &param_table[param];
     bool crossing = convert_is_crossing(from, to);
-    bool open = str_is(from->format, "plan") && !fact_is_of_recipe(&effective->items[param]) &&
+    bool open = str_is(from->format, "plan") && !fact_is_of_recipe(facts_get(effective, param)) &&
                 rules_plans_silent(rules, from->framework, param);
     bool size = p->type == PARAM_INT && knob_of(param);
     return !open && (!crossing || size) && p->in[from->framework]->known &&
@@ -185,7 +187,7 @@ static struct ground ground_of(struct arena *a, const struct facts *from, const 
     struct facts *f = facts_copy(a, to);
     bool own;
     if (to->framework != FRAMEWORK_BRIDGE || from->framework == FRAMEWORK_BRIDGE) return g;
-    if (!fact_is_set(&f->items[P_task]))
+    if (!fact_is_set(facts_get(f, P_task)))
         facts_set(f, P_task, value_string(STR("pretrain")), ORIGIN_FILE, NULL, nothing);
     framework_facts(f);
     g.recipe = bridge_recipe_of(f);
@@ -200,7 +202,7 @@ static struct value ground_value(const struct ground *g, int param)
     struct value v = g->recipe ? bridge_recipe_value(g->recipe, param) : value_unknown();
     if (is_known(v) && v.kind != VALUE_NULL && !value_eq(v, usual)) return v;
     v = g->provider ? bridge_provider_value(g->provider, param) : value_unknown();
-    return is_known(v) ? v : g->result->items[param].value;
+    return is_known(v) ? v : facts_get(g->result, param)->value;
 }
 
 /* Sets what the source has by itself and the target would not. True when something was set. */
@@ -212,13 +214,13 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
     bool changed = false;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        if (!is_of_numbers(from, to, p) || fact_is_set(&to->items[i]) || is_former(to, i) ||
+        if (!is_of_numbers(from, to, p) || fact_is_set(facts_get(to, i)) || is_former(to, i) ||
             !means_the_same(rules, from, effective, to, i))
             continue;
-        struct value v = effective->items[i].value;
+        struct value v = facts_get(effective, i)->value;
         if (!differs(v, ground_value(ground, i))) continue;
-        if (p->scope == SCOPE_MODEL && !is_known(result->items[i].value) &&
-            !fact_is_set(&from->items[i]) && !makes_another_model(effective, result, i, v))
+        if (p->scope == SCOPE_MODEL && !is_known(facts_get(result, i)->value) &&
+            !fact_is_set(facts_get(from, i)) && !makes_another_model(effective, result, i, v))
             continue;
         facts_set(to, i, v, ORIGIN_FILE, NULL, nothing);
         changed = true;
@@ -234,18 +236,18 @@ static void carry_companions(struct arena *a, const struct rule_set *rules,
 {
     struct facts *complete = facts_copy(a, to);
     int task = P_task;
-    struct value of_source = effective->items[task].value;
-    if (!fact_is_set(&to->items[task]))
+    struct value of_source = facts_get(effective, task)->value;
+    if (!fact_is_set(facts_get(to, task)))
         facts_set(complete, task,
                   of_source.kind == VALUE_STRING ? of_source : value_string(STR("pretrain")),
                   ORIGIN_FILE, NULL, nothing);
     framework_facts(complete);
     planner_complete(rules, complete, scratch);
     for (int i = 0; i < (int)param_count; i++) {
-        const struct fact *x = &complete->items[i];
-        bool fresh = x->origin == ORIGIN_DERIVED && to->items[i].origin != ORIGIN_DERIVED;
+        const struct fact *x = facts_get(complete, i);
+        bool fresh = x->origin == ORIGIN_DERIVED && facts_get(to, i)->origin != ORIGIN_DERIVED;
         enum param_scope scope = param_table[i].scope;
-        bool silent = str_is(from->format, "plan") && !fact_is_set(&from->items[i]) &&
+        bool silent = str_is(from->format, "plan") && !fact_is_set(facts_get(from, i)) &&
                       (scope == SCOPE_MODEL || scope == SCOPE_RUN);
         if (fresh && (silent || !param_table[i].in[from->framework]->known))
             facts_set(to, i, x->value, ORIGIN_FILE, NULL, nothing);
@@ -276,7 +278,7 @@ static bool asks_nothing(struct value v)
 
 static struct str spelling(const struct facts *f, int param)
 {
-    struct str written = f->items[param].written;
+    struct str written = facts_get(f, param)->written;
     return written.n ? written : param_table[param].name;
 }
 
@@ -284,7 +286,7 @@ static struct str spelling(const struct facts *f, int param)
 static bool comes_with_model(const struct facts *from, const struct facts *to, int param)
 {
     const struct model_field *field = to->model ? model_field_get(to->model, param) : NULL;
-    struct value v = from->items[param].value;
+    struct value v = facts_get(from, param)->value;
     return field && is_known(v) && is_known(field->value) && value_eq(field->value, v);
 }
 
@@ -294,7 +296,7 @@ static void lose_written(struct arena *a, const struct facts *from, const struct
     enum framework to = out->facts->framework;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
-        const struct fact *x = &from->items[i];
+        const struct fact *x = facts_get(from, i);
         if (!fact_is_set(x) || !is_carried_scope(p->scope) || p->in[to]->known) continue;
         if (is_former(from, i)) continue;
         if (is_plan_word(p) || asks_nothing(x->value)) continue;
@@ -310,10 +312,11 @@ static bool decides_another(struct arena *a, const struct rule_set *rules, const
                             const struct facts *effective, int param, struct arena *scratch)
 {
     struct facts *f = facts_copy(a, from);
-    f->items[param] = (struct fact){.value = facts_default(from, param), .origin = ORIGIN_DEFAULT};
+    *facts_change(f, param) =
+        (struct fact){.value = facts_default(from, param), .origin = ORIGIN_DEFAULT};
     const struct facts *without = rules_whole_facts(a, rules, f, scratch);
     for (int i = 0; i < (int)param_count; i++)
-        if (i != param && !value_eq(without->items[i].value, effective->items[i].value))
+        if (i != param && !value_eq(facts_get(without, i)->value, facts_get(effective, i)->value))
             return true;
     return false;
 }
@@ -324,7 +327,7 @@ static void lose_former(struct arena *a, const struct rule_set *rules, const str
                         struct conversion *out)
 {
     for (int i = 0; i < (int)param_count; i++) {
-        const struct fact *x = &from->items[i];
+        const struct fact *x = facts_get(from, i);
         if (!fact_is_set(x) || !is_former(from, i) || asks_nothing(x->value)) continue;
         const struct param_flag *flag = &param_table[i].in[from->framework]->flags[0];
         bool idle = str_starts(flag->deprecated, STR("has no effect"));
@@ -342,7 +345,7 @@ static void lose_expert_tensor(struct arena *a, const struct facts *effective,
     int64_t etp = facts_int(effective, param, 1);
     bool known = param_table[param].in[out->facts->framework]->known;
     bool experts = facts_int(effective, P_num_moe_experts, 0) > 0;
-    if (known || etp <= 1 || !experts || fact_is_set(&effective->items[param])) return;
+    if (known || etp <= 1 || !experts || fact_is_set(facts_get(effective, param))) return;
     lose(a, out, param_name(param), value_text(a, value_int(etp)),
          arena_printf(a, "%s does not split experts", framework_name(out->facts->framework)));
 }
@@ -354,10 +357,11 @@ static void lose_unsayable(struct arena *a, const struct rule_set *rules, struct
     size_t n = said_params(a, rules, out->facts, &params);
     for (size_t i = 0; i < n; i++) {
         int param = params[i];
-        if (asks_nothing(out->facts->items[param].value)) continue; /* what is off needs no word */
+        if (asks_nothing(facts_get(out->facts, param)->value))
+            continue; /* what is off needs no word */
         if (said_at_all(out->facts, param) || convert_has_word(out->facts, out->facts, param))
             continue;
-        lose(a, out, param_table[param].name, value_text(a, out->facts->items[param].value),
+        lose(a, out, param_table[param].name, value_text(a, facts_get(out->facts, param)->value),
              arena_printf(a, "%s has no way to write this value",
                           framework_name(out->facts->framework)));
     }

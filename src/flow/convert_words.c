@@ -379,13 +379,13 @@ void convert_drop_keys(struct arena *a, struct conversion *out)
     if (f->framework != FRAMEWORK_AUTOMODEL || !section) return;
     for (int i = 0; i < (int)param_count; i++) {
         const struct param_spelling *in = param_table[i].in[FRAMEWORK_AUTOMODEL];
-        struct fact *x = &f->items[i];
+        const struct fact *x = facts_get(f, i);
         if (!fact_is_set(x) || !str_starts(in->key, prefix)) continue;
         if (reads_key(section, str_slice(in->key, prefix.n, in->key.n))) continue;
         *VEC_PUSH(a, &out->lost) = (struct convert_loss){
             param_table[i].name, value_text(a, x->value),
             arena_printf(a, "strategy %.*s has no such setting", STR_ARG(strategy))};
-        *x = (struct fact){.value = in->default_value, .origin = ORIGIN_DEFAULT};
+        *facts_change(f, i) = (struct fact){.value = in->default_value, .origin = ORIGIN_DEFAULT};
     }
 }
 

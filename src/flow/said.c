@@ -50,15 +50,20 @@ bool said_is_size(int param)
 }
 
 /* What is said even where it is the default. */
-static bool is_headline(const struct facts *f, int param)
+static bool may_be_headline(int param)
 {
     switch (param) {
     case P_strategy:
     case P_peft_dim:
     case P_peft_alpha:
-    case P_moe_router_force_load_balancing: return applies(f, param);
-    default: return said_is_size(param) && applies(f, param);
+    case P_moe_router_force_load_balancing: return true;
+    default: return said_is_size(param);
     }
+}
+
+static bool is_headline(const struct facts *f, int param)
+{
+    return may_be_headline(param) && applies(f, param);
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
@@ -77,7 +82,7 @@ static bool is_none_unsaid(const struct facts *f, int param)
 
 struct value said_value(const struct facts *f, int param)
 {
-    struct value v = f->items[param].value;
+    struct value v = facts_get(f, param)->value;
     if (value_eq(v, value_int(0)) && is_none_unsaid(f, param)) return value_null();
     struct value otherwise = facts_default(f, param);
     return v.kind == VALUE_NULL && otherwise.kind != VALUE_UNKNOWN ? otherwise : v;
@@ -99,7 +104,7 @@ struct saying {
 static bool is_as_in_recipe(const struct facts *f, const struct bridge_recipe *r, int param)
 {
     const struct param *p = &param_table[param];
-    bool nothing = f->items[param].value.kind == VALUE_NULL, set = p->type == PARAM_ANY;
+    bool nothing = facts_get(f, param)->value.kind == VALUE_NULL, set = p->type == PARAM_ANY;
     bool known = r && (r->model.n || p->in[f->framework]->settled || !nothing);
     return known && nothing != set && value_eq(said_value(f, param), bridge_recipe_value(r, param));
 }
@@ -107,14 +112,14 @@ static bool is_as_in_recipe(const struct facts *f, const struct bridge_recipe *r
 /* Recipes differ in it: overrides say it whatever its value. */
 static bool differs_in_recipes(const struct facts *f, int param)
 {
-    return param_table[param].in[f->framework]->recipe && fact_is_known(&f->items[param]) &&
+    return param_table[param].in[f->framework]->recipe && fact_is_known(facts_get(f, param)) &&
            applies(f, param);
 }
 
 /* What the plan decides otherwise than the recipe, be it the framework's default. */
 static bool differs_from_recipe(const struct facts *f, const struct bridge_recipe *r, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     struct value theirs = r ? bridge_recipe_value(r, param) : value_unknown();
     return theirs.kind != VALUE_UNKNOWN && theirs.kind != VALUE_NULL && fact_is_known(x) &&
            x->origin != ORIGIN_DEFAULT && x->value.kind != VALUE_NULL &&
@@ -125,7 +130,7 @@ static bool differs_from_recipe(const struct facts *f, const struct bridge_recip
    same everywhere; the rest is the provider's where nobody says it. */
 static bool differs_from_provider(const struct saying *s, int param)
 {
-    const struct fact *x = &s->facts->items[param];
+    const struct fact *x = facts_get(s->facts, param);
     struct value theirs =
         s->own_provider ? value_unknown() : bridge_provider_value(s->provider, param);
     bool stated = x->origin != ORIGIN_DEFAULT || param_table[param].scope == SCOPE_MODEL;
@@ -143,7 +148,7 @@ static bool is_out_of_reach(const struct saying *s, int param)
         return true;
     bool without = param_among(param, s->provider->without, s->provider->n_without);
     if (without && !s->own_provider) return true;
-    if (f->items[param].node) return false;
+    if (facts_get(f, param)->node) return false;
     return without ||
            (p->scope == SCOPE_MODEL && s->own_provider && p->in[FRAMEWORK_BRIDGE]->provider);
 }
@@ -151,7 +156,7 @@ static bool is_out_of_reach(const struct saying *s, int param)
 /* Nobody said it, and to say its default would mean something else. */
 static bool is_left_open(const struct rule_set *rules, const struct facts *f, int param)
 {
-    return f->items[param].origin == ORIGIN_DEFAULT &&
+    return facts_get(f, param)->origin == ORIGIN_DEFAULT &&
            rules_plans_silent(rules, f->framework, param);
 }
 
@@ -159,7 +164,7 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
 {
     const struct param *p = &param_table[param];
     const struct param_spelling *in = p->in[f->framework];
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     if (x->value.kind == VALUE_UNKNOWN || x->value.kind == VALUE_NULL ||
         x->value.kind == VALUE_ERROR)
         return false;
@@ -177,14 +182,6 @@ static bool is_said(const struct rule_set *rules, const struct facts *f, int par
            said_value(f, param).kind != VALUE_NULL; /* no flag can say nothing */
 }
 
-enum { RANKS = 3 };
-
-static int rank_of(const struct param *p, const bool *is_knob, int param)
-{
-    if (is_knob[param]) return 0;
-    return p->scope == SCOPE_MODEL ? 1 : 2;
-}
-
 static bool says(const struct saying *s, int param)
 {
     bool said =
@@ -196,19 +193,32 @@ static bool says(const struct saying *s, int param)
     return said || differs_in_recipes(s->facts, param) || differs_from_provider(s, param);
 }
 
+/* Whether there may be anything to say: a plan says the framework's default of headlines alone. */
+static bool is_worth_a_look(const struct saying *s, int param)
+{
+    return s->over_recipe || facts_is_own(s->facts, param) || may_be_headline(param) ||
+           is_pipeline_block(s->facts, param);
+}
+
+/* The knobs, then the model's parameters, then the rest. */
 static size_t collect(struct arena *a, const struct saying *s, int **out)
 {
-    VEC(int) list = {0};
+    VEC(int) list = {0}, rest = {0};
     bool *is_knob = ARENA_ARRAY(a, bool, param_count);
     for (size_t i = 0; i < knob_count; i++) {
         int param = knob_table[i].param;
         is_knob[param] = true;
         if (says(s, param)) *VEC_PUSH(a, &list) = param;
     }
-    for (int rank = 1; rank < RANKS; rank++)
-        for (int param = 0; param < (int)param_count; param++)
-            if (rank_of(&param_table[param], is_knob, param) == rank && says(s, param))
-                *VEC_PUSH(a, &list) = param;
+    for (int param = 0; param < (int)param_count; param++) {
+        if (is_knob[param] || !is_worth_a_look(s, param) || !says(s, param)) continue;
+        if (param_table[param].scope == SCOPE_MODEL)
+            *VEC_PUSH(a, &list) = param;
+        else
+            *VEC_PUSH(a, &rest) = param;
+    }
+    for (size_t i = 0; i < rest.n; i++)
+        *VEC_PUSH(a, &list) = rest.items[i];
     *out = list.items;
     return list.n;
 }
@@ -252,7 +262,7 @@ static bool has_flag_like_item(struct value v)
 const struct param_flag *said_flag(const struct facts *f, int param)
 {
     const struct param_spelling *in = param_table[param].in[f->framework];
-    struct value v = f->items[param].value;
+    struct value v = facts_get(f, param)->value;
     if (has_flag_like_item(v)) return NULL;
     for (size_t i = 0; i < in->n_flags; i++) {
         const struct param_flag *flag = &in->flags[i];
@@ -269,7 +279,7 @@ const struct param_flag *said_flag(const struct facts *f, int param)
 bool said_at_all(const struct facts *f, int param)
 {
     const struct param_spelling *in = param_table[param].in[f->framework];
-    struct value v = f->items[param].value;
+    struct value v = facts_get(f, param)->value;
     if (f->framework == FRAMEWORK_MEGATRON) return said_flag(f, param) != NULL;
     bool map = f->framework == FRAMEWORK_AUTOMODEL && v.kind == VALUE_MAP;
     return in->key.n > 0 && facts_can_say(f, param) && !map;

@@ -366,10 +366,11 @@ static void set_microbatch(struct facts *f)
     const struct fact *own = facts_get(f, P_pp_microbatch_size),
                       *local = facts_get(f, P_micro_batch_size);
     if (f->framework != FRAMEWORK_AUTOMODEL || fact_is_set(own) == fact_is_set(local)) return;
-    f->items[P_micro_batch_size].value = fact_is_set(own) ? own->value : local->value;
-    f->items[P_micro_batch_size].origin = ORIGIN_DEFAULT; /* no pin that a plan must keep to */
-    f->items[P_pp_microbatch_size].value = facts_default(f, P_pp_microbatch_size);
-    f->items[P_pp_microbatch_size].origin = ORIGIN_DEFAULT;
+    struct value size = fact_is_set(own) ? own->value : local->value;
+    facts_change(f, P_micro_batch_size)->value = size;
+    facts_change(f, P_micro_batch_size)->origin = ORIGIN_DEFAULT; /* a plan may have another */
+    facts_change(f, P_pp_microbatch_size)->value = facts_default(f, P_pp_microbatch_size);
+    facts_change(f, P_pp_microbatch_size)->origin = ORIGIN_DEFAULT;
 }
 
 /* A flex dispatcher is told by its type and its backend: who pins one of them means both, but for
@@ -453,7 +454,7 @@ static size_t pin_unsayable(struct facts *f, int *params)
 {
     size_t n = 0;
     for (int i = 0; !is_newest(f) && i < (int)param_count; i++) {
-        if (facts_can_say(f, i) || fact_is_set(&f->items[i])) continue;
+        if (facts_can_say(f, i) || fact_is_set(facts_get(f, i))) continue;
         facts_set(f, i, facts_default(f, i), ORIGIN_OPTION, NULL, f->version);
         params[n++] = i;
     }
@@ -475,8 +476,8 @@ static bool check_sayable(struct diags *diags, const struct facts *f)
 {
     bool good = true;
     for (int i = 0; !is_newest(f) && i < (int)param_count; i++) {
-        struct value v = f->items[i].value;
-        bool said = fact_is_set(&f->items[i]) && v.kind != VALUE_NULL && v.kind != VALUE_UNKNOWN;
+        struct value v = facts_get(f, i)->value;
+        bool said = fact_is_set(facts_get(f, i)) && v.kind != VALUE_NULL && v.kind != VALUE_UNKNOWN;
         if (!said || facts_can_say(f, i) || value_eq(v, facts_default(f, i))) continue;
         diag_add(diags, SEVERITY_ERROR, "framework-version", (struct span){0},
                  "%s %.*s has no %.*s", framework_full_name(f->framework), STR_ARG(f->version),

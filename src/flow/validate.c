@@ -158,8 +158,8 @@ static bool says_something(const struct readings *readings)
 {
     for (size_t i = 0; i < readings->n; i++) {
         const struct facts *f = readings->items[i].facts;
-        for (uint32_t k = 0; k < param_count; k++)
-            if (f->items[k].origin == ORIGIN_FILE) return true;
+        for (int k = 0; k < (int)param_count; k++)
+            if (facts_get(f, k)->origin == ORIGIN_FILE) return true;
     }
     return false;
 }

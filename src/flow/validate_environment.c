@@ -11,7 +11,7 @@ static const char *const titles[PINS] = {"Transformer Engine", "PyTorch"};
 
 static bool is_assumed(const struct facts *f, int param)
 {
-    return f->items[param].origin == ORIGIN_RELEASE;
+    return facts_get(f, param)->origin == ORIGIN_RELEASE;
 }
 
 struct str validate_environment(struct arena *a, const struct facts *f)
@@ -20,7 +20,7 @@ struct str validate_environment(struct arena *a, const struct facts *f)
     for (size_t i = 0; i < PINS; i++)
         if (is_assumed(f, pinned[i]))
             buf_printf(&out, "%s%s %.*s", out.n ? ", " : "", titles[i],
-                       STR_ARG(f->items[pinned[i]].value.s));
+                       STR_ARG(facts_get(f, pinned[i])->value.s));
     if (!out.n) return buf_str(&out);
     return arena_printf(
         a, "%.*s (%s %.*s's lock file; --set transformer_engine_version=… to change)",
@@ -50,7 +50,7 @@ static void make_old(struct facts *f)
     const struct str versions[PINS] = {oldest->transformer_engine, oldest->torch};
     for (size_t i = 0; i < PINS; i++)
         if (is_assumed(f, pinned[i]) && versions[i].n)
-            f->items[pinned[i]].value = value_string(versions[i]);
+            facts_change(f, pinned[i])->value = value_string(versions[i]);
 }
 
 static void report_newer(struct validation *v, struct facts *f, const struct rule *r)
@@ -63,7 +63,7 @@ static void report_newer(struct validation *v, struct facts *f, const struct rul
 /* Rules that hold here and would not with the oldest software. */
 void validate_newer_software(struct validation *v, struct facts *f)
 {
-    const struct fact now[PINS] = {f->items[pinned[0]], f->items[pinned[1]]};
+    const struct fact now[PINS] = {*facts_get(f, pinned[0]), *facts_get(f, pinned[1])};
     bool *fails = ARENA_ARRAY(v->scratch, bool, v->pinned_rules.n + 1);
     if (!is_assumed(f, pinned[0]) && !is_assumed(f, pinned[1])) return;
     make_old(f);
@@ -72,7 +72,7 @@ void validate_newer_software(struct validation *v, struct facts *f)
         fails[i] = rule_is_for(r, f) && rule_evaluate(r, f, v->scratch) == OUTCOME_FAIL;
     }
     for (size_t i = 0; i < PINS; i++)
-        f->items[pinned[i]] = now[i];
+        *facts_change(f, pinned[i]) = now[i];
     for (size_t i = 0; i < v->pinned_rules.n; i++) {
         const struct rule *r = v->pinned_rules.items[i];
         if (fails[i] && rule_evaluate(r, f, v->scratch) == OUTCOME_PASS) report_newer(v, f, r);

@@ -28,7 +28,7 @@ void validate_changed_defaults(const struct validation *v, struct facts *f)
     if (!from || !f->profile) return;
     for (int i = 0; i < (int)param_count; i++) {
         struct value was = profile_default_of(from, i), now = profile_default_of(f->profile, i);
-        if (f->items[i].origin != ORIGIN_DEFAULT || value_eq(was, now)) continue;
+        if (facts_get(f, i)->origin != ORIGIN_DEFAULT || value_eq(was, now)) continue;
         bool known = was.kind != VALUE_UNKNOWN && now.kind != VALUE_UNKNOWN;
         if (!known || !facts_can_say(f, i)) continue;
         struct diag *d = diag_add(

@@ -61,7 +61,7 @@ static void failures_add(struct failures *all, const struct rule *rule, int64_t 
 /* Where the parameter that the first failing rule is about is written; else the whole file. */
 static struct span place(const struct facts *f, const struct rule *rule)
 {
-    const struct node *node = rule->parameter < 0 ? NULL : f->items[rule->parameter].node;
+    const struct node *node = rule->parameter < 0 ? NULL : facts_get(f, rule->parameter)->node;
     return node ? node_span(f->diags, node) : (struct span){.source = f->source};
 }
 

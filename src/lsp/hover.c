@@ -52,8 +52,8 @@ static bool is_word(char c)
    the end of it. */
 static int param_written(const struct facts *f, struct str word, struct place at)
 {
-    for (uint32_t i = 0; i < param_count && word.n; i++) {
-        const struct fact *x = &f->items[i];
+    for (int i = 0; i < (int)param_count && word.n; i++) {
+        const struct fact *x = facts_get(f, i);
         bool here =
             x->node && x->node->source == f->source && (int64_t)x->node->line == at.line + 1;
         if (here && str_ends(x->written, word)) return (int)i;

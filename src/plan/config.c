@@ -187,7 +187,7 @@ static bool check_ranges(const struct facts *f)
     bool good = true;
     for (uint32_t i = 0; i < param_ranged_count; i++) {
         const struct param *p = &param_table[param_ranged[i]];
-        const struct fact *x = &f->items[param_ranged[i]];
+        const struct fact *x = facts_get(f, param_ranged[i]);
         if (value_in_range(p, x->value)) continue;
         struct span at =
             x->node ? node_span(f->diags, x->node) : (struct span){.source = f->source};

@@ -139,7 +139,7 @@ static void bad_value(struct reader *r, int param, const char *why)
 
 static void out_of_range(struct reader *r, int param)
 {
-    const struct fact *x = &r->f->items[param];
+    const struct fact *x = facts_get(r->f, param);
     const struct param *p = &param_table[param];
     r->good = false;
     if (!r->quiet)
@@ -150,7 +150,7 @@ static void read_int(struct reader *r, const struct int_field *field)
 {
     int param = field->param;
     assert(param >= 0 && param_table[param].range.has_max);
-    struct value v = r->f->items[param].value;
+    struct value v = facts_get(r->f, param)->value;
     if (v.kind != VALUE_INT) v = value_int(0);
     if (v.i == 0 && field->needed)
         missing(r, field->param);

@@ -6,7 +6,7 @@
 /* Kept is also the assumed size of the work, which no plan decides. */
 void knob_put(const struct knob_saying *s, int param, struct value v)
 {
-    const struct fact *x = &s->facts->items[param];
+    const struct fact *x = facts_get(s->facts, param);
     bool asked = x->origin == ORIGIN_ASSUMED && param_table[param].affects == AFFECTS_CONVERGENCE;
     bool stays = fact_is_set(x) || (asked && value_eq(x->value, v));
     if (!s->keep || !stays) facts_set(s->facts, param, v, ORIGIN_OPTION, NULL, STR(""));

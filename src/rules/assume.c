@@ -6,7 +6,7 @@
 /* A plan file that is silent keeps a framework's default where nothing else is meant by silence. */
 static bool is_open(const struct rule *r, const struct facts *f, int param)
 {
-    const struct fact *x = &f->items[param];
+    const struct fact *x = facts_get(f, param);
     bool silent = r->plans_silent && str_is(f->format, "plan") && x->origin == ORIGIN_DEFAULT;
     return silent || !fact_is_known(x);
 }

@@ -154,8 +154,7 @@ static void read_unknown(struct builder *b, const struct node *list)
         if (param < 0)
             complain(b, "unknown parameter %.*s", STR_ARG(list->items[i]->text));
         else
-            b->facts->items[param] =
-                (struct fact){.value = value_unknown(), .origin = ORIGIN_UNKNOWN};
+            facts_forget(b->facts, param);
     }
 }
 
@@ -279,7 +278,7 @@ static struct str unknown_operands(struct arena *a, const struct rule *r, const 
         size_t n = e ? expr_slots(e, &slots) : 0;
         for (size_t k = 0; k < n; k++) {
             int param = facts_slot_param(slots[k]);
-            if (param < 0 || fact_is_known(&f->items[param])) continue;
+            if (param < 0 || fact_is_known(facts_get(f, param))) continue;
             buf_add(&out, out.n ? STR(", ") : STR(""));
             buf_add(&out, param_table[param].name);
         }
@@ -359,7 +358,7 @@ static void apply_fix(const struct rule *r, const struct facts *found, struct fa
                   param_table[param].name);
     }
     for (size_t i = 0; i < r->fix.n_remove; i++)
-        fixed->items[r->fix.remove[i]] = (struct fact){
+        *facts_change(fixed, r->fix.remove[i]) = (struct fact){
             .value = facts_default(fixed, r->fix.remove[i]), .origin = ORIGIN_DEFAULT};
 }
 

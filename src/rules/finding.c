@@ -67,7 +67,7 @@ static struct span first_line(const struct facts *f)
    own is not the place. */
 static const struct node *written_node(const struct facts *f, int param)
 {
-    const struct node *node = param >= 0 ? f->items[param].node : NULL;
+    const struct node *node = param >= 0 ? facts_get(f, param)->node : NULL;
     return node && facts_hold(f, node) ? node : NULL;
 }
 
@@ -102,7 +102,7 @@ static struct str short_text(struct arena *scratch, struct value v)
 
 static void note_operand(struct diag *d, const struct facts *f, int param, struct arena *scratch)
 {
-    const struct fact *fact = &f->items[param];
+    const struct fact *fact = facts_get(f, param);
     struct str origin = fact_origin_text(scratch, f, param),
                text = short_text(scratch, fact->value);
     diag_note(f->diags, d, "%.*s = %.*s: %.*s", STR_ARG(param_table[param].name), STR_ARG(text),
@@ -121,7 +121,7 @@ static void note_operands(struct diag *d, const struct facts *f, const struct op
 {
     bool alone = *most == MOST_OPERANDS;
     for (size_t i = 0; i < operands->n && *most; i++) {
-        const struct fact *fact = &f->items[operands->params[i]];
+        const struct fact *fact = facts_get(f, operands->params[i]);
         bool is_written = fact->node || fact_is_set(fact);
         bool tells = is_written || (i < operands->n_rule && (alone || !is_null_default(fact)));
         if (is_written != written || !tells || !fact_is_known(fact)) continue;
@@ -136,7 +136,7 @@ static struct str values_text(const struct facts *f, const struct operands *oper
 {
     struct buf out = buf_new(scratch);
     for (size_t i = 0; i < operands->n_rule; i++) {
-        const struct fact *fact = &f->items[operands->params[i]];
+        const struct fact *fact = facts_get(f, operands->params[i]);
         struct str text = short_text(scratch, fact->value);
         if (fact_is_known(fact))
             buf_printf(&out, "%s%.*s=%.*s", out.n ? ", " : "",
@@ -191,10 +191,10 @@ static struct str valid_values(const struct rule_set *set, const struct rule *r,
     if (v.kind != VALUE_LIST || !v.list->n) return STR("");
     /* one more than is shown says that there are more */
     if (set) v = rule_remedies(set, r, f, v, MOST_VALID + 1, scratch);
-    size_t from =
-        window_start(v.list, r->parameter >= 0 ? value_number(f->items[r->parameter].value) : NAN);
+    size_t from = window_start(
+        v.list, r->parameter >= 0 ? value_number(facts_get(f, r->parameter)->value) : NAN);
     struct buf out = buf_new(scratch);
-    if (r->parameter >= 0) buf_add(&out, meant(f->items[r->parameter].value, v.list, scratch));
+    if (r->parameter >= 0) buf_add(&out, meant(facts_get(f, r->parameter)->value, v.list, scratch));
     buf_add(&out, v.list->n > MOST_VALID ? STR("nearest valid: ") : STR("valid: "));
     for (size_t i = from; i < v.list->n && i < from + MOST_VALID; i++) {
         if (i > from) buf_add(&out, STR(", "));
@@ -281,7 +281,7 @@ static bool is_of_recipe(const struct facts *f, const struct operands *operands)
 {
     bool of_recipe = false;
     for (size_t i = 0; i < operands->n; i++) {
-        const struct fact *x = &f->items[operands->params[i]];
+        const struct fact *x = facts_get(f, operands->params[i]);
         if (fact_is_set(x) && param_table[operands->params[i]].scope != SCOPE_DERIVED) return false;
         of_recipe |= fact_is_of_recipe(x);
     }
@@ -295,7 +295,7 @@ static bool is_of_some_release(const struct facts *f, const struct operands *ope
     for (size_t i = 0; i < operands->n && f->recipe_word.n; i++) {
         bool stages = operands->params[i] == P_pipeline_layout_stages; /* the layout, taken apart */
         int param = stages ? P_pipeline_model_parallel_layout : operands->params[i];
-        if (fact_is_of_recipe(&f->items[param]) &&
+        if (fact_is_of_recipe(facts_get(f, param)) &&
             (f->recipe_guessed || bridge_recipe_differs(f->recipe_word, param)))
             return true;
     }
@@ -308,7 +308,7 @@ static bool is_of_usual_world(const struct facts *f, const struct operands *oper
     bool world = false;
     for (size_t i = 0; i < operands->n && f->world_guessed; i++)
         world |= operands->params[i] == P_world_size;
-    return world && f->items[P_world_size].origin == ORIGIN_FILE;
+    return world && facts_get(f, P_world_size)->origin == ORIGIN_FILE;
 }
 
 /* Whether one of the releases that the launch may be for lacks the check. */
@@ -382,7 +382,7 @@ bool rule_is_inherited(const struct rule *r, const struct facts *f)
     bool doubtful = severity_of(r, f) != r->severity && !f->program.whole;
     struct operands operands = operands_of(r);
     for (size_t i = 0; i < operands.n; i++) {
-        const struct node *node = f->items[operands.params[i]].node;
+        const struct node *node = facts_get(f, operands.params[i])->node;
         if (!node) continue;
         own |= facts_hold(f, node);
         inherited |= facts_inherit(f, node->source);

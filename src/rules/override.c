@@ -13,7 +13,7 @@ static bool same_value(struct value a, struct value b)
 static bool user_wrote_one(const struct rule *r, const struct facts *f)
 {
     for (size_t i = 0; i < r->n_set; i++) {
-        const struct fact *fact = &f->items[r->set[i].param];
+        const struct fact *fact = facts_get(f, r->set[i].param);
         bool inherited = fact->node && facts_inherit(f, fact->node->source);
         if (fact_is_set(fact) && !inherited) return true;
     }
@@ -25,7 +25,7 @@ static struct value value_for(const struct assignment *set, const struct facts *
                               const struct expr_scope *scope)
 {
     struct value v = fact_coerce(f->arena, set->param, expr_eval(set->value, f->arena, scope));
-    return v.kind == VALUE_ERROR ? f->items[set->param].value : v;
+    return v.kind == VALUE_ERROR ? facts_get(f, set->param)->value : v;
 }
 
 /* True when a fact changed. Values live in the facts' arena, as they stay. */
@@ -36,7 +36,7 @@ static bool apply(const struct rule *r, struct facts *f, bool certain, struct ar
     bool *differs = ARENA_ARRAY(scratch, bool, r->n_set), changes = false;
     for (size_t i = 0; i < r->n_set; i++) {
         values[i] = value_for(&r->set[i], f, &scope);
-        differs[i] = !same_value(f->items[r->set[i].param].value, values[i]);
+        differs[i] = !same_value(facts_get(f, r->set[i].param)->value, values[i]);
         changes = changes || differs[i];
     }
     if (changes && certain && r->message.n && user_wrote_one(r, f))
@@ -104,7 +104,7 @@ void rules_resize(const struct rule_reach *world, const struct facts *f, struct 
 {
     struct arena_mark mark = arena_mark(scratch);
     for (size_t i = 0; i < world->n_params; i++)
-        at->items[world->params[i]] = f->items[world->params[i]];
+        *facts_change(at, world->params[i]) = *facts_get(f, world->params[i]);
     facts_set(at, P_world_size, value_int(world_size), ORIGIN_OPTION, NULL, STR("gpus"));
     facts_derive_world(at);
     struct run run = run_start(world->set, at, scratch);

@@ -78,7 +78,7 @@ struct value rule_remedies(const struct rule_set *set, const struct rule *r, con
     struct rule_subset subset = rules_reached(keep, &reach, f, scratch);
     bool *before = ARENA_ARRAY(keep, bool, subset.n), *good = ARENA_ARRAY(keep, bool, list->n);
     struct facts *at = facts_copy(keep, f);
-    struct walk walk = walk_start(list, rising ? f->items[r->parameter].value : value_null());
+    struct walk walk = walk_start(list, rising ? facts_get(f, r->parameter)->value : value_null());
     run_steps(&subset, f, before, scratch);
     for (size_t tried = 0, found = 0; tried < list->n && (found < most || !rising); tried++) {
         size_t i = walk_next(&walk);

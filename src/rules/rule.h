@@ -71,6 +71,8 @@ struct rule {
     size_t n_conditions;
     const struct expr *rule; /* NULL for native records, overrides, assumptions, and guides that
                                 only decide or advise */
+    /* 1 + what `rule` comes to while all facts that it reads are at their defaults; 0: not known */
+    unsigned char at_defaults[FRAMEWORK_COUNT];
     const struct assignment *set; /* overrides and assumptions: the facts; guides: `decides` */
     size_t n_set;
     struct str message, why, help, source, date, error_type;
@@ -112,6 +114,9 @@ struct rule_set {
     const uint32_t *by_id;                /* [n] the items in the order of their ids */
     const struct expr *const *conditions; /* each different condition once */
     size_t n_conditions;
+    /* of the first conditions, those of the built-in set: as a rule's at_defaults */
+    const unsigned char *at_defaults[FRAMEWORK_COUNT]; /* [n_at_defaults] */
+    size_t n_at_defaults;
     struct rule_lane lanes[FRAMEWORK_COUNT];
     const struct guide_row *guides;
     size_t n_guides;

@@ -26,8 +26,8 @@ static enum outcome truth(struct value v)
     return v.kind == VALUE_UNKNOWN ? OUTCOME_UNKNOWN : OUTCOME_BROKEN;
 }
 
-static enum outcome evaluate(const struct expr *e, struct arena *scratch,
-                             const struct expr_scope *scope)
+enum outcome expr_outcome(const struct expr *e, struct arena *scratch,
+                          const struct expr_scope *scope)
 {
     struct arena_mark mark = arena_mark(scratch);
     enum outcome outcome = truth(expr_eval(e, scratch, scope));
@@ -49,9 +49,9 @@ enum outcome rule_evaluate(const struct rule *r, const struct facts *f, struct a
     struct expr_scope scope = facts_scope(f);
     enum outcome outcome = OUTCOME_PASS;
     for (size_t i = 0; i < r->n_conditions && outcome != OUTCOME_NOT_APPLICABLE; i++)
-        outcome = conditions_join(outcome, evaluate(r->conditions[i], scratch, &scope));
+        outcome = conditions_join(outcome, expr_outcome(r->conditions[i], scratch, &scope));
     if (outcome != OUTCOME_PASS) return outcome;
-    return r->rule ? evaluate(r->rule, scratch, &scope) : OUTCOME_FAIL;
+    return r->rule ? expr_outcome(r->rule, scratch, &scope) : OUTCOME_FAIL;
 }
 
 struct run run_start(const struct rule_set *set, const struct facts *f, struct arena *scratch)
@@ -61,11 +61,20 @@ struct run run_start(const struct rule_set *set, const struct facts *f, struct a
                         ARENA_ARRAY(scratch, unsigned char, set->n_conditions)};
 }
 
+/* 1 + the outcome of an expression, which is `at_defaults` where all it reads is at its default. */
+static unsigned char look(struct run *run, const struct expr *e, unsigned char at_defaults)
+{
+    if (at_defaults && expr_is_at_defaults(e, run->f)) return at_defaults;
+    return (unsigned char)(1 + expr_outcome(e, run->scratch, &run->scope));
+}
+
 enum outcome run_condition(struct run *run, uint32_t number)
 {
+    const struct rule_set *set = run->set;
+    bool known = number < set->n_at_defaults;
     if (!run->memo[number])
-        run->memo[number] =
-            (unsigned char)(1 + evaluate(run->set->conditions[number], run->scratch, &run->scope));
+        run->memo[number] = look(run, set->conditions[number],
+                                 known ? set->at_defaults[run->f->framework][number] : 0);
     return (enum outcome)(run->memo[number] - 1);
 }
 
@@ -82,7 +91,8 @@ enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n)
 enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *numbers, size_t n)
 {
     enum outcome outcome = run_conditions(run, numbers, n);
-    return outcome == OUTCOME_PASS ? evaluate(r->rule, run->scratch, &run->scope) : outcome;
+    if (outcome != OUTCOME_PASS) return outcome;
+    return (enum outcome)(look(run, r->rule, r->at_defaults[run->f->framework]) - 1);
 }
 
 static void count(struct rules_summary *sum, enum outcome outcome)

@@ -22,6 +22,16 @@ enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n);
 /* The rule under the given conditions, which may be fewer than its own. */
 enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *numbers, size_t n);
 
+/* A value as an outcome: true PASS, false FAIL. */
+enum outcome expr_outcome(const struct expr *e, struct arena *scratch,
+                          const struct expr_scope *scope);
+/* Whether it reads nothing but facts, none of which may be another than its default. */
+bool expr_is_at_defaults(const struct expr *e, const struct facts *f);
+/* 1 + what it comes to on such facts; 0 where it reads more than facts, or there is none. For the
+   build step. */
+unsigned char expr_at_defaults(const struct expr *e, enum framework framework,
+                               struct arena *scratch);
+
 /* Whether an expression, or what a record asks and sets, reads one of the parameters that are
    marked; NULL marks the derived ones. */
 bool expr_reads(const struct expr *e, const bool *params);

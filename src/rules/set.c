@@ -102,6 +102,9 @@ struct rule_set set_build(struct arena *a, const struct rule_set *base,
                            .n = (base ? base->n : 0) + fresh->n,
                            .conditions = conditions,
                            .n_conditions = n_conditions};
+    for (int k = 0; base && k < FRAMEWORK_COUNT; k++)
+        set.at_defaults[k] = base->at_defaults[k];
+    set.n_at_defaults = base ? base->n_at_defaults : 0; /* its conditions are the first */
     uint32_t *uses = ARENA_ARRAY(a, uint32_t, n_conditions);
     for (size_t i = 0; i < set.n; i++)
         for (size_t k = 0; k < set.items[i]->n_conditions; k++)

@@ -2,7 +2,7 @@
 #include "base/ctext.h"
 #include "base/map.h"
 #include "expr/expr.h"
-#include "rules/rule.h"
+#include "rules/run.h"
 
 /* Each different expression is written once, under a number. */
 struct writer {
@@ -156,6 +156,14 @@ static void member_examples(struct writer *w, const struct rule *r)
     buf_add(w->out, STR("},\n"));
 }
 
+static void member_at_defaults(struct writer *w, const struct rule *r)
+{
+    buf_add(w->out, STR("    .at_defaults = {"));
+    for (int k = 0; k < FRAMEWORK_COUNT; k++)
+        buf_printf(w->out, "%d, ", expr_at_defaults(r->rule, (enum framework)k, w->out->arena));
+    buf_add(w->out, STR("},\n"));
+}
+
 static void write_rule(struct writer *w, const struct rule *r, size_t number)
 {
     buf_printf(w->out, "static const struct rule r%zu = {\n", number);
@@ -171,6 +179,7 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
     member_frameworks(w, r);
     member_conditions(w, r);
     member_expr(w, "rule", r->rule);
+    member_at_defaults(w, r);
     member_set(w, r);
     member_expr(w, "message_expression", r->message_expression);
     member_expr(w, "suggestion", r->suggestion);
@@ -205,6 +214,19 @@ static void write_lanes(struct writer *w, const struct rule_set *set)
         numbers(w, lane->assumptions, lane->n_assumptions);
         buf_add(w->out, STR(", .checks = "));
         numbers(w, lane->checks, lane->n_checks);
+        buf_add(w->out, STR("},\n"));
+    }
+    buf_add(w->out, STR("    },\n"));
+}
+
+static void write_at_defaults(struct writer *w, const struct rule_set *set)
+{
+    buf_printf(w->out, "    .n_at_defaults = %zu, .at_defaults = {\n", set->n_conditions);
+    for (int k = 0; k < FRAMEWORK_COUNT; k++) {
+        buf_add(w->out, STR("        (const unsigned char[]){"));
+        for (size_t i = 0; i < set->n_conditions; i++)
+            buf_printf(w->out, "%d, ",
+                       expr_at_defaults(set->conditions[i], (enum framework)k, w->out->arena));
         buf_add(w->out, STR("},\n"));
     }
     buf_add(w->out, STR("    },\n"));
@@ -256,6 +278,7 @@ void rules_write_c(const struct rule_set *set, struct buf *out)
         buf_printf(out, "    .n_conditions = %zu, .conditions = ", set->n_conditions);
         expr_list(&w, set->conditions, set->n_conditions);
         buf_add(out, STR(",\n"));
+        write_at_defaults(&w, set);
     }
     write_lanes(&w, set);
     write_guides(&w, set);

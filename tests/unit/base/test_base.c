@@ -98,7 +98,9 @@ static void doubles_print_as_the_c_library_prints_them(void **state)
         char figure[NUM_TEXT], text[NUM_TEXT];
         int edge = (int)(sizeof edges / sizeof *edges), digits = 15;
         random = random * 6364136223846793005u + 1442695040888963407u;
-        double d = i < edge ? edges[i] : ldexp((double)(int64_t)random, -(i % 130));
+        double d = i < edge ? edges[i]
+                   : i % 3  ? ldexp((double)(int64_t)random, -(i % 130))
+                            : (double)((int64_t)random >> i % 64);
         num_write_figure(figure, d);
         if (!printed(text, 15, d, DBL_EPSILON)) printed(text, 17, d, 0);
         assert_string_equal(figure, text);

@@ -276,9 +276,10 @@ static bool is_accepted(struct faults *x, struct arena *a, struct str text)
 /* Forgets what rules completed for another plan. */
 static void forget_completions(struct facts *f, const struct facts *fresh)
 {
-    for (uint32_t i = 0; i < param_count; i++)
-        if (f->items[i].origin == ORIGIN_DERIVED && f->items[i].written.n && !knob_of((int)i))
-            f->items[i] = fresh->items[i];
+    for (int i = 0; i < (int)param_count; i++)
+        if (facts_get(f, i)->origin == ORIGIN_DERIVED && facts_get(f, i)->written.n &&
+            !knob_of((int)i))
+            *facts_change(f, i) = *facts_get(fresh, i);
 }
 
 /* The plan with a move, finished as the planner does; false when it cannot be taken. */

@@ -122,7 +122,8 @@ static void what_is_open_stays_open(void **state)
             convert_facts(*state, rules_builtin(), f, (enum framework)to, false, scratch, &x);
             for (int i = 0; i < (int)param_count; i++) {
                 bool open = rules_plans_silent(rules_builtin(), (enum framework)from, i);
-                if (open && !fact_is_set(&f->items[i]) && x.facts->items[i].origin == ORIGIN_FILE)
+                if (open && !fact_is_set(facts_get(f, i)) &&
+                    facts_get(x.facts, i)->origin == ORIGIN_FILE)
                     fail_msg("%s to %s: %.*s", framework_name((enum framework)from),
                              framework_name((enum framework)to), STR_ARG(param_table[i].name));
             }

@@ -38,9 +38,9 @@ static struct value word(const char *s)
 static struct facts *deepseek(struct arena *a, enum framework framework)
 {
     struct facts *f = fresh(a, framework, "plan");
-    for (uint32_t i = 0; i < param_count; i++)
+    for (int i = 0; i < (int)param_count; i++)
         if (param_table[i].scope == SCOPE_MODEL)
-            f->items[i] = (struct fact){.origin = ORIGIN_UNKNOWN};
+            *facts_change(f, i) = (struct fact){.origin = ORIGIN_UNKNOWN};
     struct platform_cache *cache = ARENA_NEW(a, struct platform_cache);
     cache->arena = a;
     platform_apply(f, platform_load(cache, f->diags, STR("h100"), (struct span){0}), ORIGIN_FILE);
@@ -160,9 +160,9 @@ static void selective_recompute_means_core_attention_unless_said(void **state)
 static void what_is_missing_is_named(void **state)
 {
     struct facts *f = fresh(*state, FRAMEWORK_MEGATRON, "plan");
-    for (uint32_t i = 0; i < param_count; i++)
+    for (int i = 0; i < (int)param_count; i++)
         if (param_table[i].scope == SCOPE_MODEL)
-            f->items[i] = (struct fact){.origin = ORIGIN_UNKNOWN};
+            *facts_change(f, i) = (struct fact){.origin = ORIGIN_UNKNOWN};
     set(f, "num_layers", value_int(4));
     set(f, "hidden_size", value_int(64));
     struct config *c = ARENA_NEW(*state, struct config);

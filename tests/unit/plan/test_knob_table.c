@@ -171,8 +171,8 @@ static void frameworks_words_are_read_and_said_again(void **state)
         assert_true(value_eq(knob_get(*state, &k, knob), want));
         assert_true(knob_say_words(&(struct knob_saying){g, false}, &k, knob));
         for (int param = 0; param < (int)param_count; param++)
-            assert_true(!fact_is_set(&f->items[param]) ||
-                        value_eq(f->items[param].value, g->items[param].value));
+            assert_true(!fact_is_set(facts_get(f, param)) ||
+                        value_eq(facts_get(f, param)->value, facts_get(g, param)->value));
     }
 }
 
@@ -384,7 +384,8 @@ static void assumed_work_stays_assumed(void **state)
     struct config c;
     set(f, P_global_batch_size, value_int(64));
     assert_true(config_from_facts(*state, f, &c));
-    f->items[P_global_batch_size].origin = f->items[P_seq_length].origin = ORIGIN_ASSUMED;
+    facts_change(f, P_global_batch_size)->origin = facts_change(f, P_seq_length)->origin =
+        ORIGIN_ASSUMED;
     facts_set(f, P_overlap_grad_reduce, value_bool(c.knobs.overlap_grad_reduce), ORIGIN_ASSUMED,
               NULL, STR(""));
     c.knobs.seq = 8192;

@@ -11,9 +11,9 @@ static bool shape_of(struct arena *a, const struct model_input *m, struct model_
     diags_init(&diags, a);
     struct facts *f = facts_new(a, &diags, FRAMEWORK_MEGATRON, STR("main@2026-08-22"));
     f->format = STR("plan");
-    for (uint32_t i = 0; i < param_count; i++)
+    for (int i = 0; i < (int)param_count; i++)
         if (param_table[i].scope == SCOPE_MODEL)
-            f->items[i] = (struct fact){.origin = ORIGIN_UNKNOWN};
+            *facts_change(f, i) = (struct fact){.origin = ORIGIN_UNKNOWN};
     model_apply(f, m, ORIGIN_FILE);
     return config_model(f, out, false);
 }

@@ -369,7 +369,7 @@ static void offloaded_layers_by_their_number(void **state)
     struct facts *f = plan_facts(*state, "bridge", "");
     struct config c;
     facts_set(f, P_cpu_offloading_num_layers, value_int(3), ORIGIN_FILE, NULL, STR("x"));
-    f->items[P_cpu_offloading] = (struct fact){.value = value_unknown()};
+    *facts_change(f, P_cpu_offloading) = (struct fact){.value = value_unknown()};
     assert_true(config_from_facts(*state, f, &c));
     assert_int_equal(c.knobs.layers_offloaded, 3);
     facts_set(f, P_cpu_offloading, value_bool(false), ORIGIN_FILE, NULL, STR("x"));
@@ -393,7 +393,7 @@ static void silence_about_the_batch_is_one_microbatch_a_rank(void **state)
 {
     struct facts *f = plan_facts(*state, "megatron", "tp: 2\n");
     struct config c;
-    f->items[P_global_batch_size] = (struct fact){.value = value_unknown()};
+    *facts_change(f, P_global_batch_size) = (struct fact){.value = value_unknown()};
     facts_set(f, P_micro_batch_size, value_int(2), ORIGIN_OPTION, NULL, STR("x"));
     assert_true(config_from_facts(*state, f, &c));
     assert_int_equal(c.knobs.gbs, 8);
@@ -406,11 +406,11 @@ static void silence_about_the_batch_is_one_microbatch_a_rank(void **state)
 static struct facts *silent(struct arena *a, const struct facts *like)
 {
     struct facts *f = facts_copy(a, like);
-    for (uint32_t i = 0; i < param_count; i++)
+    for (int i = 0; i < (int)param_count; i++)
         if (param_table[i].scope == SCOPE_PLAN) {
             struct value v = param_table[i].in[f->framework]->default_value;
-            f->items[i] = (struct fact){.value = v, .origin = ORIGIN_DEFAULT};
-            if (v.kind == VALUE_UNKNOWN) f->items[i].origin = ORIGIN_UNKNOWN;
+            *facts_change(f, i) = (struct fact){.value = v, .origin = ORIGIN_DEFAULT};
+            if (v.kind == VALUE_UNKNOWN) facts_change(f, i)->origin = ORIGIN_UNKNOWN;
         }
     return f;
 }

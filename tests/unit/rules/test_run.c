@@ -185,7 +185,7 @@ static void a_finding_points_at_what_is_written(void **state)
     assert_int_equal(f->diags->items[0].at.line, 2);
 
     f->diags->n = 0;
-    f->items[P_num_moe_experts].node = NULL;
+    facts_change(f, P_num_moe_experts)->node = NULL;
     rules_run(&set, f, scratch);
     assert_int_equal(f->diags->items[0].at.line, 2); /* where the document begins */
     assert_int_equal(f->diags->items[0].at.column, 1);
