@@ -317,11 +317,14 @@ script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity 
 expect 0 "warning[full-recompute-needs-method]" "$moeplan" validate r.sh
 script train.py "$slime --num-layers 4 --recompute-granularity full --recompute-num-layers 1 --sglang-cuda-graph-bs 1 \$(seq 8 8 64)"
 expect 0 "warning[full-recompute-needs-method]" "$moeplan" validate r.sh
+# who says how many layers are recomputed says the method beside it, and not in a variable
 for rest in "\$MORE" "--sglang-cuda-graph-bs 1 \$(seq 1 0 4)" "--sglang-cuda-graph-bs 1 \$(seq 9999)" "--sglang-cuda-graph-bs 1 \$(seq -f %g 3)"; do
     script train.py "$slime --num-layers 4 --recompute-granularity full --recompute-num-layers 1 $rest"
+    expect 0 "warning[full-recompute-needs-method]" "$moeplan" validate r.sh
+    script train.py "$slime --num-layers 4 --recompute-granularity full $rest"
     run 0 "$moeplan" validate r.sh
     lacks "full-recompute-needs-method"
 done
-script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full --recompute-num-layers 1 \$MORE"
+script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full \$MORE"
 run 0 "$moeplan" validate r.sh
 lacks "full-recompute-needs-method"

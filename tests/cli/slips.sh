@@ -53,7 +53,10 @@ fork="$data --hop 1 --hip 2 --hup 3"
 script train_hops.py "$fork --tensor-model-parallel-size 1 --pipeline-model-parallel-size 3"
 concise r.sh
 found 3 world-holds-what-is-written "8 GPUs are not a multiple of tp 1 x pp 3"
-none layers-left-over # 4 and 2 more
+found 3 layers-left-over "4 layers"
+script train_hops.py "$fork --num-layers 126 --pipeline-model-parallel-size 8"
+concise r.sh
+none layers-left-over # 126 and the embedding and the loss
 script train_hops.py "$fork --num-layers 9 --pipeline-model-parallel-size 4"
 concise r.sh
 found 3 layers-left-over "9 layers"

@@ -162,11 +162,11 @@ static void messages_say_what_was_expected_and_found(void **state)
    nothing takes; -1 may stand for one that is said elsewhere. */
 static void recipes_are_not_held_to_the_ranges(void **state)
 {
-    struct facts *f = read_as(*state, "megatron", "--num-layers -3 --kv-channels 0", NULL);
+    struct facts *f = read_as(*state, "megatron", "--num-layers -3 --num-experts 0", NULL);
     assert_int_equal(count_rule(f, "value-range"), 0);
     assert_int_equal(count_rule(f, "size-below-zero"), 1);
     assert_fact(f, "num_layers", "-3");
-    f = read_as(*state, "megatron", "--num-layers -1 --kv-channels 0", NULL);
+    f = read_as(*state, "megatron", "--num-layers -1 --num-experts 0", NULL);
     assert_int_equal(count_rule(f, "size-below-zero"), 0);
 }
 
