@@ -94,7 +94,7 @@ void estimate_facts(struct arena *a, const struct rule_set *rules, const struct 
                     struct arena *scratch, struct estimate *out)
 {
     *out = (struct estimate){0};
-    add_costs(a, rules_whole_facts(a, rules, f, scratch), out, NULL);
+    add_costs(a, rules_run_facts(a, rules, f, scratch), out, NULL);
     if (!out->complete) out->missing = first_error(out->facts->diags);
 }
 

@@ -176,9 +176,12 @@ void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct a
    as what the overrides say is about the file that `f` came from. */
 struct facts *rules_effective_facts(struct arena *a, const struct rule_set *set,
                                     const struct facts *f, struct arena *scratch);
-/* The same with what nobody states assumed first: what a cost is estimated of. */
+/* The same with what nobody states assumed first: what a file may say. */
 struct facts *rules_whole_facts(struct arena *a, const struct rule_set *set, const struct facts *f,
                                 struct arena *scratch);
+/* With rules_assume_run: what the cost of a run is estimated of. */
+struct facts *rules_run_facts(struct arena *a, const struct rule_set *set, const struct facts *f,
+                              struct arena *scratch);
 
 /* Gives a value of origin ORIGIN_ASSUMED to what nobody states and a cost depends on: features that
    an incomplete model does not mention, then the assumptions for the facts' framework, in order.

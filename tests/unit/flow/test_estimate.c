@@ -188,6 +188,20 @@ static void sizes_alone_are_a_tuned_run(void **state)
     assert_int_equal(k->dispatcher, DISPATCH_ALLTOALL);
 }
 
+/* What is estimated in passing, as a log's run for calibration, takes the same from silence. */
+static void silence_is_the_same_in_passing(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct estimate passing;
+    struct str text =
+        arena_printf(*state, SIZES "%s", "model: llama-3-70b\npp: 8\nplatform: gb200\n");
+    struct facts *f = text_facts(*state, "plan", text);
+    estimate_facts(*state, rules_builtin(), f, scratch, &passing);
+    assert_true(passing.config.knobs.vpp > 1);
+    assert_true(passing.time.step == ask(*state, text.p)->estimate.time.step);
+    arena_free(scratch);
+}
+
 static void assert_reaches(const struct estimate *from, const struct estimate *to)
 {
     assert_true(from->time.low <= to->time.step && to->time.step <= from->time.high);
@@ -236,6 +250,7 @@ static void uneven_layers_are_balanced(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sizes_alone_are_a_tuned_run),
+    cmocka_unit_test(silence_is_the_same_in_passing),
     cmocka_unit_test(silence_widens_the_interval),
     cmocka_unit_test(uneven_layers_are_balanced),
     cmocka_unit_test(a_plan_has_memory_time_and_evidence),
