@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a plan leaves open and its run surely had one way or the other: the interval of the step
    time reaches to what runs have it. */
-#include "cost/cost.h"
+#include <math.h>
+#include <string.h>
+
+#include "cost/time.h"
 #include "plan/framework.h"
 
 /* AutoModel takes PyTorch's exchange where no package of another is installed. */
@@ -136,31 +139,49 @@ static const struct {
             {UNSTATED_SWITCHES | UNSTATED_ROUTING, other_routing, true},
             {UNSTATED_SWITCHES | UNSTATED_RECOMPUTE, recompute_all, true}};
 
-static void reach(struct time_estimate *t, double low, double high)
+/* Seconds of a microbatch on all ranks together. */
+static double pass_seconds(const struct time_layers *l, const struct config *c)
 {
-    t->low = low < t->low ? low : t->low;
-    t->high = high > t->high ? high : t->high;
+    const struct model_shape *m = &c->model;
+    struct time_rates r;
+    time_rates_of(l, c, &r);
+    double sum = r.embedding + r.head + m->mtp_layers * r.mtp;
+    for (int i = 0; i < m->num_layers; i++)
+        sum += r.kinds[m->layers[i]];
+    return sum;
+}
+
+/* Passes that a rank waits for, of equal chunks, over those that it does. */
+static double waiting(const struct knobs *k)
+{
+    return (double)(k->pp - 1) / ((double)k->vpp * (double)knobs_scheduled(k));
+}
+
+/* The step of a changed plan over that of `c`, whose layers are `l`, by what layers and ramps take:
+   what stands around them changes less. */
+static double step_ratio(const struct time_layers *l, const struct config *c,
+                         const struct config *changed)
+{
+    struct knobs before = time_layers_key(&c->knobs), after = time_layers_key(&changed->knobs);
+    bool same = memcmp(&before, &after, sizeof before) == 0;
+    struct time_layers other;
+    if (!same) time_layers_init(changed, &other);
+    double ramps = (1 + waiting(&changed->knobs)) / (1 + waiting(&c->knobs));
+    return ramps * pass_seconds(same ? l : &other, changed) / pass_seconds(l, c);
 }
 
 /* Each alone, and all that make the step shorter, or longer, together. */
-void time_allow_open(const struct config *c, struct time_estimate *t)
+void time_allow_open(const struct time_layers *l, const struct config *c, struct time_estimate *t)
 {
-    double step = t->step;
-    int n = 0;
-    struct config fast = *c, slow = *c;
-    struct time_estimate other;
+    double low = t->low, high = t->high, shorter = t->step, longer = t->step;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct config changed = *c;
         if ((c->unstated & ways[i].bits) != ways[i].bits || !ways[i].take(&changed)) continue;
-        if (!time_estimate(&changed, &other, NULL)) continue;
-        if (ways[i].seldom)
-            reach(t, other.step, other.step);
-        else
-            reach(t, other.low, other.high);
-        ways[i].take(other.step < step ? &fast : &slow);
-        n++;
+        double ratio = step_ratio(l, c, &changed);
+        *(ratio < 1 ? &shorter : &longer) *= ratio;
+        t->low = fmin(t->low, ratio * (ways[i].seldom ? t->step : low));
+        t->high = fmax(t->high, ratio * (ways[i].seldom ? t->step : high));
     }
-    if (n == 0) return;
-    if (time_estimate(&fast, &other, NULL)) reach(t, other.step, other.step);
-    if (time_estimate(&slow, &other, NULL)) reach(t, other.step, other.step);
+    t->low = fmin(t->low, shorter);
+    t->high = fmax(t->high, longer);
 }

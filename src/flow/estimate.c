@@ -38,15 +38,14 @@ static void no_split(const struct facts *f, const struct config *c)
 
 /* Megatron-core refuses layers that do not divide by the chunks unless a layout says where they
    stand: whoever ran such a plan wrote one, so that no stage waits for another. */
-static void balance(struct arena *a, const struct facts *f, struct config *c)
+static void balance(struct arena *a, const struct facts *f, const struct time_layers *layers,
+                    struct config *c)
 {
-    struct time_layers layers;
     struct time_rates rates;
     bool uneven = c->model.num_layers % (c->knobs.pp * c->knobs.vpp) != 0;
     if (!uneven || !str_is(f->format, "plan") || !config_traits(c)->megatron_words) return;
     if (!split_is_free(c)) return;
-    time_layers_init(c, &layers);
-    time_rates_of(&layers, c, &rates);
+    time_rates_of(layers, c, &rates);
     split_by_time(c, &rates, ARENA_NEW(a, struct layout));
 }
 
@@ -54,19 +53,22 @@ static void balance(struct arena *a, const struct facts *f, struct config *c)
 static void add_costs(struct arena *a, const struct facts *f, struct estimate *out,
                       struct estimate_terms *terms)
 {
+    struct time_layers layers;
     bool good = config_from_facts(a, f, &out->config);
     out->facts = f;
     if (!f->platform) no_platform(f);
     if (!good || !f->platform) return;
-    balance(a, f, &out->config);
-    out->complete = memory_estimate(&out->config, &out->memory, terms ? &terms->memory : NULL) &&
-                    time_estimate(&out->config, &out->time, terms ? &terms->time : NULL);
+    time_layers_init(&out->config, &layers);
+    balance(a, f, &layers, &out->config);
+    out->complete =
+        memory_estimate(&out->config, &out->memory, terms ? &terms->memory : NULL) &&
+        time_estimate_layers(&layers, &out->config, &out->time, terms ? &terms->time : NULL);
     if (!out->complete) {
         no_split(f, &out->config);
         return;
     }
     memory_allow_open(&out->config, &out->memory);
-    time_allow_open(&out->config, &out->time);
+    time_allow_open(&layers, &out->config, &out->time);
     evidence_find(&out->config, &out->evidence);
 }
 
