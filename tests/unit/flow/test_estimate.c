@@ -207,6 +207,16 @@ static void assert_reaches(const struct estimate *from, const struct estimate *t
     assert_true(from->time.low <= to->time.step && to->time.step <= from->time.high);
 }
 
+/* AutoModel refuses fewer microbatches than stages: so many sequences are the local batch. */
+static void few_microbatches_are_a_local_batch(void **state)
+{
+    static const char plan[] = "moeplan: 1\nframework: automodel\nmodel: kimi-k2\nplatform: h100\n"
+                               "gpus: 256\nseq: 4096\nep: 32\npp: 8\ngbs: 512\nmbs: 8\n";
+    struct str stated = arena_printf(*state, "%spp_microbatch_size: 1\n", plan);
+    double step = ask(*state, plan)->estimate.time.step;
+    assert_true(step > 0 && step == ask(*state, stated.p)->estimate.time.step);
+}
+
 /* The interval of a plan of sizes alone holds the steps of the runs that it may describe, several
    of what it leaves open together. */
 static void silence_widens_the_interval(void **state)
@@ -251,6 +261,7 @@ static void uneven_layers_are_balanced(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sizes_alone_are_a_tuned_run),
     cmocka_unit_test(silence_is_the_same_in_passing),
+    cmocka_unit_test(few_microbatches_are_a_local_batch),
     cmocka_unit_test(silence_widens_the_interval),
     cmocka_unit_test(uneven_layers_are_balanced),
     cmocka_unit_test(a_plan_has_memory_time_and_evidence),
