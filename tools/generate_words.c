@@ -6,16 +6,30 @@
 #include "base/ctext.h"
 #include "base/io.h"
 
+/* The next cell of a row; a bar behind a backslash is one of the text, and so it becomes one. */
+static bool next_cell(struct arena *a, struct str *line, struct str *cell)
+{
+    struct buf out = buf_new(a);
+    struct str part;
+    bool any = false;
+    while (str_split(line, '|', &part)) {
+        bool goes_on = part.n && part.p[part.n - 1] == '\\';
+        any = true;
+        buf_add(&out, goes_on ? str_slice(part, 0, part.n - 1) : part);
+        if (!goes_on) break;
+        buf_add_char(&out, '|');
+    }
+    *cell = str_trim(buf_str(&out));
+    return any;
+}
+
 /* "| word | means |" -> its two cells; false for other lines and a table's head. */
-static bool read_row(struct str line, struct str *names, struct str *meaning)
+static bool read_row(struct arena *a, struct str line, struct str *names, struct str *meaning)
 {
     struct str cell;
     if (!str_starts(line, STR("| ")) || str_starts(line, STR("| word |"))) return false;
     str_split(&line, '|', &cell);
-    if (!str_split(&line, '|', names) || !str_split(&line, '|', meaning)) return false;
-    *names = str_trim(*names);
-    *meaning = str_trim(*meaning);
-    return true;
+    return next_cell(a, &line, names) && next_cell(a, &line, meaning);
 }
 
 /* The number of words of the text. */
@@ -25,7 +39,7 @@ static int write_words(struct str text, struct buf *out)
     int n = 0;
     while (str_split(&text, '\n', &line)) {
         if (str_starts(line, STR("## "))) topic = str_slice(line, 3, line.n);
-        if (!read_row(line, &names, &meaning)) continue;
+        if (!read_row(out->arena, line, &names, &meaning)) continue;
         buf_add(out, STR("{"));
         ctext_str(out, names);
         buf_add(out, STR(","));

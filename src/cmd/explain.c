@@ -7,6 +7,8 @@
 #include "emit/rule_page.h"
 #include "emit/words.h"
 #include "facts/failure.h"
+#include "facts/model.h"
+#include "facts/platform.h"
 #include "rules/known.h"
 
 /* ---- from an error text ---- */
@@ -90,33 +92,58 @@ static int explain_row(struct cmd_context *c, const struct rule_set *set,
 
 /* ---- of whatever a screen says ---- */
 
+/* What a name is that another command shows, as the end of a sentence; empty: nothing. */
+static struct str shown_elsewhere(struct cmd_context *c, struct str name)
+{
+    if (model_find(c->scratch, name))
+        return arena_printf(c->scratch, "; it is a model: moeplan models %.*s", STR_ARG(name));
+    struct entry_list platforms = platform_bases();
+    for (size_t i = 0; i < platforms.n; i++)
+        if (str_eq_nocase(platforms.items[i].id, name))
+            return arena_printf(c->scratch, "; it is a platform: moeplan platforms %.*s",
+                                STR_ARG(name));
+    return STR("");
+}
+
 /* A name that is nothing: the nearest rule, parameter or word. */
 static int unknown(struct cmd_context *c, const struct rule_set *set, struct str name)
 {
     struct edit_nearest nearest = {.word = name};
+    struct str elsewhere = shown_elsewhere(c, name);
     edit_offer(&nearest, rules_nearest(set, name));
     edit_offer(&nearest, param_nearest(name));
     edit_offer(&nearest, word_nearest(name));
     int meant = param_meant(name);
     if (meant >= 0) nearest.best = param_name(meant);
-    return cmd_usage_error(c, "there is no rule, parameter, guide or word %.*s%s%.*s%s",
-                           LINE_ARG(c->keep, name), nearest.best.n ? "; did you mean " : "",
-                           STR_ARG(nearest.best), nearest.best.n ? "?" : "");
+    if (!elsewhere.n && nearest.best.n)
+        elsewhere = arena_printf(c->scratch, "; did you mean %.*s?", STR_ARG(nearest.best));
+    return cmd_usage_error(c, "there is no rule, parameter, guide or word %.*s%.*s",
+                           LINE_ARG(c->keep, name), STR_ARG(elsewhere));
+}
+
+/* A name that is no rule and no row of the guides. */
+static int explain_word(struct cmd_context *c, const struct rule_set *set, struct str name)
+{
+    struct str layout = word_of_layout(name);
+    const struct word_entry *word = word_find(layout.n ? layout : name);
+    const struct param *coefficient = param_coefficient(name);
+    int param = parameter_find(layout.n ? layout : name);
+    if (word) word_page(word, &c->out);
+    if (word && param >= 0) buf_add_char(&c->out, '\n');
+    if (param >= 0) parameter_page(param, set, &c->out);
+    if (word || param >= 0) return STATUS_OK;
+    if (coefficient) coefficient_page(coefficient, &c->out);
+    return coefficient || value_page(name, &c->out) ? STATUS_OK : unknown(c, set, name);
 }
 
 static int explain_name(struct cmd_context *c, const struct rule_set *set, struct str name)
 {
     const struct rule *r = rules_find(set, name);
     const struct guide_row *row = row_find(set, name);
-    const struct word_entry *word = word_find(name);
-    int param = parameter_find(name);
     if (row) return explain_row(c, set, row);
-    if (r) rule_page(r, set, c->scratch, &c->out);
-    if (r && option_given(c, "in")) return explain_in(c, r, set);
-    if (word) word_page(word, &c->out);
-    if (word && param >= 0) buf_add_char(&c->out, '\n');
-    if (param >= 0) parameter_page(param, set, &c->out);
-    return r || word || param >= 0 ? STATUS_OK : unknown(c, set, name);
+    if (!r) return explain_word(c, set, name);
+    rule_page(r, set, c->scratch, &c->out);
+    return option_given(c, "in") ? explain_in(c, r, set) : STATUS_OK;
 }
 
 /* An argument of several words that is no name is a pasted error. */

@@ -43,11 +43,32 @@ void word_page(const struct word_entry *word, struct buf *out)
                STR_ARG(word->names), STR_ARG(word->meaning), STR_ARG(word->topic));
 }
 
+/* A pipeline layout as screens have it: Et*4|(ttt|)*14(tt|)*16mL. */
+static bool is_stages(struct str word)
+{
+    struct str letters = STR("Etm.L|()*0123456789");
+    for (size_t i = 0; i < word.n; i++)
+        if (str_find(letters, word.p[i]) == letters.n) return false;
+    return str_find(word, '|') < word.n;
+}
+
+struct str word_of_layout(struct str word)
+{
+    struct str sizes = STR("x0123456789");
+    size_t n = word.n;
+    while (n && str_find(sizes, word.p[n - 1]) < sizes.n)
+        n--;
+    if (is_stages(word)) return STR("stages");
+    if (n == word.n || param_find(str_slice(word, 0, n)) < 0) return STR("");
+    return str_find(str_slice(word, n, word.n), 'x') < word.n - n ? STR("pp2x8")
+                                                                : str_slice(word, 0, n);
+}
+
 /* ---- parameters ---- */
 
 int parameter_find(struct str word)
 {
-    int found = param_find(word);
+    int found = param_typed(word);
     const struct param_flag *flag;
     char dashed[128] = "--";
     for (int k = 0; k < FRAMEWORK_COUNT && found < 0; k++)
@@ -103,6 +124,32 @@ static void add_spelling(const struct param *p, enum framework framework, struct
     else
         buf_printf(out, " (default %.*s)", STR_ARG(value_text(out->arena, in->default_value)));
     buf_add_char(out, '\n');
+}
+
+void coefficient_page(const struct param *p, struct buf *out)
+{
+    buf_printf(out, "# %.*s\n\n%.*s\n\n%s", STR_ARG(p->name), STR_ARG(p->doc),
+               type_word(p->type));
+    add_range(p, out);
+    buf_add(out, STR("\n\nA coefficient of the cost model: `moeplan platforms NAME` shows a "
+                     "machine's, with interval and source, and a file of your own states "
+                     "others.\n"));
+}
+
+bool value_page(struct str word, struct buf *out)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < param_count; i++) {
+        const struct param *p = &param_table[i];
+        bool chosen = false;
+        for (size_t k = 0; k < p->n_choices; k++)
+            chosen = chosen || str_eq_nocase(word, p->choices[k]);
+        if (!chosen) continue;
+        if (!any) buf_printf(out, "# %.*s\n\nA value of\n\n", STR_ARG(word));
+        any = true;
+        buf_printf(out, "- `%.*s`: %.*s\n", STR_ARG(p->name), STR_ARG(p->doc));
+    }
+    return any;
 }
 
 /* Rules of one kind: those that decide it, or those that find fault with it. */

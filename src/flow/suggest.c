@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/suggest.h"
 
+static void note_mtp(struct arena *a, enum framework framework, struct notes *notes)
+{
+    *VEC_PUSH(a, notes) = arena_printf(
+        a,
+        "%s builds no MTP layers beside this model's attention, so its plans train without them "
+        "[attention-variant-without-mtp]; --pin mtp_num_layers=N asks for them all the same",
+        framework_full_name(framework));
+}
+
 bool ask_all(struct arena *a, struct arena *scratch, struct diags *diags,
              const struct rule_set *rules, const struct ask *ask, struct answers *out)
 {
@@ -11,6 +20,7 @@ bool ask_all(struct arena *a, struct arena *scratch, struct diags *diags,
         if (!ask_framework(a, scratch, diags, rules, ask, (enum framework)i, answer)) return false;
         out->framework[out->n++] = (enum framework)i;
         out->any = out->any || answer->n > 0;
+        if (answer->without_mtp) note_mtp(a, (enum framework)i, &out->notes);
     }
     return ask_judge_forbid(a, diags, ask, out->items, out->n, &out->notes);
 }

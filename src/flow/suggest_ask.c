@@ -426,6 +426,22 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     return f;
 }
 
+/* MTP layers that the release does not build beside the model's attention are left out of its plans,
+   unless they are pinned; true: that is news to the user. Not even 0 may be said of them. */
+static bool leave_mtp_out(struct arena *scratch, const struct rule_set *rules,
+                          const struct ask *ask, struct facts *f)
+{
+    const struct rule *r = rules_find(rules, STR("attention-variant-without-mtp"));
+    bool pinned = false;
+    for (size_t i = 0; i < ask->pins.n; i++)
+        pinned = pinned || ask->pins.items[i].param == P_mtp_num_layers;
+    bool any = facts_int(f, P_mtp_num_layers, 0) != 0;
+    if (pinned && any) return false;
+    if (!r || !rule_is_for(r, f) || rule_evaluate(r, f, scratch) != OUTCOME_FAIL) return false;
+    set(f, P_mtp_num_layers, value_null());
+    return any;
+}
+
 /* The search is about the newest release: it has words for all that it decides. */
 static bool is_newest(const struct facts *f)
 {
@@ -570,11 +586,13 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
                              .top = (size_t)ask->top,
                              .no_playbook = ask->no_playbook,
                              .exhaustive = ask->exhaustive};
+    bool without_mtp = leave_mtp_out(scratch, rules, ask, q.facts);
     q.forbid = forbidden(a, diags, ask, q.facts, &q.n_forbid);
     if (!q.forbid) return false;
     if (!check_sayable(diags, q.facts)) return false;
     q.pins = pinned_params(a, ask, q.facts, &q.n_pins);
     if (!planner_answer(a, &q, scratch, out)) return false;
+    out->without_mtp = without_mtp;
     if (!ask->no_playbook) name_recipe(a, q.facts, out);
     return true;
 }

@@ -41,8 +41,22 @@ expect 1 "[bridge-one-exchange-is-a-word]" "$moeplan" validate --framework bridg
 # attention of another kind is only built where its name stands, and sparse attention knows one exchange
 suggest megatron flags qwen3-next-80b-a3b --gpus 64
 has "--experimental-attention-variant gated_delta_net"
+lacks "mtp-num-layers"
 suggest megatron flags qwen3-30b-a3b --gpus 64
 lacks "experimental-attention"
+# since 0.19 Megatron-LM builds no MTP layers beside it, and stops at 0 of them too
+suggest megatron flags deepseek-v3.2 --gpus 512
+lacks "--mtp-num-layers"
+has "[attention-variant-without-mtp]"
+suggest megatron flags deepseek-v3.2 --gpus 512 --pin mtp_num_layers=0
+lacks "mtp"
+suggest megatron flags deepseek-v3.2 --gpus 512 --framework-version 0.18
+has "--mtp-num-layers 1"
+suggest bridge bridge deepseek-v3.2 --gpus 512
+has "model.mtp_num_layers=1"
+suggest bridge bridge qwen3.5-35b-a3b --gpus 256 --seq 8192 --gbs 64 --pin cp=2
+has "ddp.average_in_collective=false"
+expect 1 "[bridge-ep-needs-experts]" "$moeplan" suggest qwen2.5-72b --gpus 256 --platform h100 --framework bridge --task sft --pin ep=16
 suggest megatron flags deepseek-v3.2 --gpus 512 --seq 131072 --gbs 512 --pin cp=8
 has "--experimental-attention-variant dsa"
 has "--no-rope-fusion"

@@ -113,6 +113,16 @@ expect 2 "did you mean --format json?" $asked --json
 expect 2 "it is an argument: moeplan suggest MODEL" "$moeplan" suggest --model qwen3-30b-a3b
 expect 2 "did you mean tensor_model_parallel_size?" $asked --pin tp_size=2
 expect 2 "did you mean tensor_model_parallel_size?" "$moeplan" explain tp_size
+# what screens say is explained as they say it
+expect 0 "tensor_model_parallel_size (tp)" "$moeplan" explain TP
+expect 0 "micro_batch_size (mbs)" "$moeplan" explain mbs4
+expect 0 "virtual ones" "$moeplan" explain pp4x12
+expect 0 "(tt|)*4 repeats, and a bar ends" "$moeplan" explain 'Et*4|(ttt|)*14(tt|)*16mL'
+expect 0 "A coefficient of the cost model" "$moeplan" explain hbm_stream
+expect 0 "cuda_graph_scope" "$moeplan" explain moe_preprocess
+expect 0 "- precision:" "$moeplan" explain MXFP8
+expect 2 "it is a model: moeplan models glm-5" "$moeplan" explain glm-5
+expect 2 "it is a platform: moeplan platforms GB200" "$moeplan" explain GB200
 expect 2 "did you mean --set ep=8?" "$moeplan" validate recipe.yaml --ep 8
 expect 2 "one of a100, b200" "$moeplan" platforms mi300x
 run 2 $asked --nodes 8
