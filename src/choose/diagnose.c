@@ -147,7 +147,7 @@ static void predict(struct arena *a, const struct rule_set *rules, const struct 
     fix->refused = rules_first_error(rules, effective, scratch);
     if (fix->refused) fix->refusal = rule_message(fix->refused, effective, a);
     struct costed *costed = ARENA_NEW(a, struct costed);
-    fix->predicted = estimate(a, rules_whole_facts(a, rules, changed, scratch), costed);
+    fix->predicted = estimate(a, rules_run_facts(a, rules, changed, scratch), costed);
     fix->step_s = costed->time.step;
     fix->peak = costed->memory.peak;
     fix->fits = (int)costed->memory.fits;
@@ -216,7 +216,7 @@ static void cost_plan(struct arena *a, const struct rule_set *rules, const struc
     struct costed *costed = ARENA_NEW(a, struct costed);
     struct facts *plan = facts_copy(a, f);
     forget_metrics(a, plan);
-    out->costed = estimate(a, rules_whole_facts(a, rules, f, scratch), costed);
+    out->costed = estimate(a, rules_run_facts(a, rules, f, scratch), costed);
     if (!out->costed) return;
     out->step_s = costed->time.step;
     out->peak = costed->memory.peak;

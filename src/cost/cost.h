@@ -64,8 +64,6 @@ bool time_estimate(const struct config *c, struct time_estimate *out, struct cos
 /* Seconds of the step that go to waiting for the rank and the microbatch with most of documents'
    attention. */
 double time_uneven_documents(const struct config *c);
-/* Widens the interval by what nobody states of a plan: its dispatcher, its virtual stages. */
-void time_allow_open(const struct config *c, struct time_estimate *t);
 /* Model FLOPs of one token, forward and backward, in Megatron's convention (causal attention
  * halved, no recompute). */
 double model_flops_per_token(const struct config *c);

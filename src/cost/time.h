@@ -36,6 +36,9 @@ struct knobs time_key_without_recompute(struct knobs key);
 /* The rest of time_estimate. The knobs that time_layers_init read must be those of `c`. */
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace);
+/* Widens the interval by what nobody states of a plan: its dispatcher, its virtual stages, the
+   modules that it recomputes, and of one of sizes alone its switches. */
+void time_allow_open(const struct time_layers *l, const struct config *c, struct time_estimate *t);
 /* Seconds of the step alone; infinite when the pipeline split is impossible. */
 double time_step(const struct time_layers *l, const struct config *c);
 /* The passes of all microbatches, which what is exchanged around them does not change. */

@@ -1,35 +1,187 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a plan leaves open and its run surely had one way or the other: the interval of the step
-   time reaches to both. */
-#include "cost/cost.h"
+   time reaches to what runs have it. */
+#include <math.h>
+#include <string.h>
+
+#include "cost/time.h"
 #include "plan/framework.h"
 
-/* The other way that runs have it; false: there is none. AutoModel takes PyTorch's exchange where
-   no package of another is installed. */
-static bool other_way(struct config *c, uint32_t bit)
+/* AutoModel takes PyTorch's exchange where no package of another is installed. */
+static bool other_dispatcher(struct config *c)
 {
     struct knobs *k = &c->knobs;
-    if (bit == UNSTATED_DISPATCHER && k->ep > 1) {
-        uint8_t slower = config_traits(c)->megatron_words ? DISPATCH_ALLTOALL : DISPATCH_TORCH;
-        k->dispatcher = k->dispatcher == slower ? DISPATCH_DEEPEP : slower;
-        return true;
-    }
-    if (bit == UNSTATED_STAGES && k->vpp == 1) {
-        k->vpp = 2;
-        return true;
-    }
-    return false;
+    if (k->ep == 1) return false;
+    uint8_t slower = config_traits(c)->megatron_words ? DISPATCH_ALLTOALL : DISPATCH_TORCH;
+    bool joined = c->machine.nvlink_domain > c->machine.gpus_per_node;
+    uint8_t faster = joined ? DISPATCH_HYBRIDEP : DISPATCH_DEEPEP;
+    k->dispatcher = k->dispatcher == slower ? faster : slower;
+    return true;
 }
 
-void time_allow_open(const struct config *c, struct time_estimate *t)
+/* Other chunks than those that are assumed stand where an uneven division puts them. */
+static bool virtual_stages(struct config *c, int vpp)
 {
-    static const uint32_t open[] = {UNSTATED_DISPATCHER, UNSTATED_STAGES};
-    for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
+    bool other = c->knobs.vpp != vpp && vpp > 0;
+    c->knobs.vpp = vpp;
+    c->knobs.layout = 0;
+    return other;
+}
+
+static bool no_virtual_stages(struct config *c)
+{
+    return virtual_stages(c, 1);
+}
+
+static bool two_virtual_stages(struct config *c)
+{
+    return c->knobs.vpp == 1 && virtual_stages(c, 2);
+}
+
+static int layers_of_stage(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    return (c->model.num_layers + k->account_embedding + k->account_loss) / k->pp;
+}
+
+/* Chunks of about two layers. */
+static bool many_virtual_stages(struct config *c)
+{
+    int layers = layers_of_stage(c), most = layers / 2;
+    while (most > 2 && layers % most != 0)
+        most--;
+    return c->knobs.vpp == 1 && most > 2 && virtual_stages(c, most);
+}
+
+/* Chunks of one. */
+static bool all_virtual_stages(struct config *c)
+{
+    int layers = layers_of_stage(c);
+    return c->knobs.vpp > 1 && layers <= 12 && virtual_stages(c, layers);
+}
+
+/* What launches most kernels is captured where experts leave it alone (rule assume-captured), or
+   nothing is. */
+static bool other_graphs(struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    bool none = k->graph_impl == GRAPH_NONE;
+    uint32_t inner = c->model.experts > 0 ? SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS : SCOPE_MLP;
+    k->graph_impl = none ? GRAPH_TE : GRAPH_NONE;
+    k->graph_scope = none ? SCOPE_ATTN | SCOPE_MAMBA | inner : 0;
+    return config_traits(c)->megatron_words;
+}
+
+/* Recipes capture whole iterations on Blackwell alone. */
+static bool graph_of_iteration(struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    if (c->machine.compute_capability < 10) return false;
+    if (!config_traits(c)->megatron_words) return false;
+    k->graph_impl = GRAPH_FULL_ITERATION;
+    k->graph_scope = 0;
+    return true;
+}
+
+static bool overlap_of_exchange(struct config *c)
+{
+    bool other = !c->knobs.overlap_ep && config_traits(c)->megatron_words;
+    c->knobs.overlap_ep = true;
+    return other;
+}
+
+static bool other_routing(struct config *c)
+{
+    c->knobs.force_balance = !c->knobs.force_balance;
+    return true;
+}
+
+static bool recompute_all(struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    bool other = k->recompute == RECOMPUTE_NONE;
+    k->recompute = RECOMPUTE_FULL;
+    k->recompute_method = METHOD_UNIFORM, k->recompute_num_layers = 1;
+    return other;
+}
+
+/* Those whose outputs are large and whose kernels are short. */
+static bool recompute_little(struct config *c)
+{
+    c->knobs.recompute_modules = MOD_LAYERNORM | MOD_MOE_ACT;
+    return true;
+}
+
+static bool recompute_much(struct config *c)
+{
+    c->knobs.recompute_modules =
+        MOD_CORE_ATTN | MOD_LAYERNORM | (c->model.experts > 0 ? MOD_MOE : MOD_MLP);
+    return true;
+}
+
+/* Ways of runs that are silent. A plan that spells out switches leaves the others off, so that most
+   of them are open in a plan of sizes alone. A seldom way pulls the interval to its step, another
+   to the whole of its interval. */
+static const struct {
+    uint32_t bits;                  /* all of them are open */
+    bool (*take)(struct config *c); /* false: the plan has it, or cannot */
+    bool seldom;                    /* less than three in ten of the public recipes have it */
+} ways[] = {{UNSTATED_DISPATCHER, other_dispatcher, false},
+            {UNSTATED_STAGES, no_virtual_stages, false},
+            {UNSTATED_STAGES, two_virtual_stages, false},
+            {UNSTATED_STAGES, many_virtual_stages, false},
+            {UNSTATED_STAGES, all_virtual_stages, true},
+            {UNSTATED_MODULES, recompute_little, true},
+            {UNSTATED_MODULES, recompute_much, true},
+            {UNSTATED_SWITCHES | UNSTATED_GRAPHS, other_graphs, true},
+            {UNSTATED_SWITCHES | UNSTATED_GRAPHS, graph_of_iteration, true},
+            {UNSTATED_SWITCHES | UNSTATED_OVERLAP, overlap_of_exchange, true},
+            {UNSTATED_SWITCHES | UNSTATED_ROUTING, other_routing, true},
+            {UNSTATED_SWITCHES | UNSTATED_RECOMPUTE, recompute_all, true}};
+
+/* Seconds of a microbatch on all ranks together. */
+static double pass_seconds(const struct time_layers *l, const struct config *c)
+{
+    const struct model_shape *m = &c->model;
+    struct time_rates r;
+    time_rates_of(l, c, &r);
+    double sum = r.embedding + r.head + m->mtp_layers * r.mtp;
+    for (int i = 0; i < m->num_layers; i++)
+        sum += r.kinds[m->layers[i]];
+    return sum;
+}
+
+/* Passes that a rank waits for, of equal chunks, over those that it does. */
+static double waiting(const struct knobs *k)
+{
+    return (double)(k->pp - 1) / ((double)k->vpp * (double)knobs_scheduled(k));
+}
+
+/* The step of a changed plan over that of `c`, whose layers are `l`, by what layers and ramps take:
+   what stands around them changes less. */
+static double step_ratio(const struct time_layers *l, const struct config *c,
+                         const struct config *changed)
+{
+    struct knobs before = time_layers_key(&c->knobs), after = time_layers_key(&changed->knobs);
+    bool same = memcmp(&before, &after, sizeof before) == 0;
+    struct time_layers other;
+    if (!same) time_layers_init(changed, &other);
+    double ramps = (1 + waiting(&changed->knobs)) / (1 + waiting(&c->knobs));
+    return ramps * pass_seconds(same ? l : &other, changed) / pass_seconds(l, c);
+}
+
+/* Each alone, and all that make the step shorter, or longer, together. */
+void time_allow_open(const struct time_layers *l, const struct config *c, struct time_estimate *t)
+{
+    double low = t->low, high = t->high, shorter = t->step, longer = t->step;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct config changed = *c;
-        struct time_estimate other;
-        if (!(c->unstated & open[i]) || !other_way(&changed, open[i])) continue;
-        if (!time_estimate(&changed, &other, NULL)) continue;
-        t->low = other.low < t->low ? other.low : t->low;
-        t->high = other.high > t->high ? other.high : t->high;
+        if ((c->unstated & ways[i].bits) != ways[i].bits || !ways[i].take(&changed)) continue;
+        double ratio = step_ratio(l, c, &changed);
+        *(ratio < 1 ? &shorter : &longer) *= ratio;
+        t->low = fmin(t->low, ratio * (ways[i].seldom ? t->step : low));
+        t->high = fmax(t->high, ratio * (ways[i].seldom ? t->step : high));
     }
+    t->low = fmin(t->low, shorter);
+    t->high = fmax(t->high, longer);
 }

@@ -130,6 +130,26 @@ static void derive_microbatches(struct facts *f)
     derive(f, P_tokens_per_step, sized ? value_int(tokens) : value_unknown(), STR("gbs * seq"));
 }
 
+/* ---- how much is stated ---- */
+
+static void derive_switches(struct facts *f)
+{
+    static const int switches[] = {P_overlap_grad_reduce,
+                                   P_overlap_param_gather,
+                                   P_tp_comm_overlap,
+                                   P_moe_shared_expert_overlap,
+                                   P_overlap_moe_expert_parallel_comm,
+                                   P_delay_wgrad_compute,
+                                   P_cuda_graph_impl,
+                                   P_grad_reduce_in_bf16,
+                                   P_fp8_param_gather,
+                                   P_use_transformer_engine_op_fuser};
+    bool stated = false;
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        stated = stated || fact_is_set(facts_get(f, switches[i]));
+    derive(f, P_switches_stated, value_bool(stated), STR("what is written"));
+}
+
 /* ---- the hybrid layer pattern ---- */
 
 /* Layer letters of "M*M*|M-ME/MM/MM" before the first slash, bars apart; segments and MTP parts
@@ -262,7 +282,8 @@ static void derive_virtual(struct facts *f)
 {
     struct value vpp = virtual_stages(f);
     const struct fact *said = facts_get(f, P_virtual_pipeline_model_parallel_size);
-    if (vpp.kind == VALUE_NULL && fact_is_of_recipe(said)) return; /* a recipe says it itself */
+    bool elsewhere = fact_is_of_recipe(said) || said->origin == ORIGIN_ASSUMED;
+    if (vpp.kind == VALUE_NULL && elsewhere) return; /* a recipe says it itself, or silence */
     if (vpp.kind == VALUE_INT && vpp.i == 1) vpp = value_null();
     derive(f, P_virtual_pipeline_model_parallel_size, vpp, STR("the layers of a stage"));
     /* a plan says vpp; Megatron-LM is told it as stages a rank, which a pattern does not go with */
@@ -456,6 +477,7 @@ void facts_derive(struct facts *f)
     derive_virtual(f);
     derive_data_parallel(f);
     derive_microbatches(f);
+    derive_switches(f);
     derive_layers(f);
     derive_layer_kinds(f);
     derive_activation(f);

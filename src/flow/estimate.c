@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/estimate.h"
 
+#include "cost/split.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
+#include "plan/framework.h"
 #include "plan/knob.h"
 
 bool estimate_read(struct arena *a, struct diags *diags, struct str path, struct str text,
@@ -34,22 +36,39 @@ static void no_split(const struct facts *f, const struct config *c)
     d->parameter = param_name(P_pipeline_model_parallel_size);
 }
 
+/* Megatron-core refuses layers that do not divide by the chunks unless a layout says where they
+   stand: whoever ran such a plan wrote one, so that no stage waits for another. */
+static void balance(struct arena *a, const struct facts *f, const struct time_layers *layers,
+                    struct config *c)
+{
+    struct time_rates rates;
+    bool uneven = c->model.num_layers % (c->knobs.pp * c->knobs.vpp) != 0;
+    if (!uneven || !str_is(f->format, "plan") || !config_traits(c)->megatron_words) return;
+    if (!split_is_free(c)) return;
+    time_rates_of(layers, c, &rates);
+    split_by_time(c, &rates, ARENA_NEW(a, struct layout));
+}
+
 /* Facts with overrides applied -> costs; errors in the facts' diagnostics when there are none. */
 static void add_costs(struct arena *a, const struct facts *f, struct estimate *out,
                       struct estimate_terms *terms)
 {
+    struct time_layers layers;
     bool good = config_from_facts(a, f, &out->config);
     out->facts = f;
     if (!f->platform) no_platform(f);
     if (!good || !f->platform) return;
-    out->complete = memory_estimate(&out->config, &out->memory, terms ? &terms->memory : NULL) &&
-                    time_estimate(&out->config, &out->time, terms ? &terms->time : NULL);
+    time_layers_init(&out->config, &layers);
+    balance(a, f, &layers, &out->config);
+    out->complete =
+        memory_estimate(&out->config, &out->memory, terms ? &terms->memory : NULL) &&
+        time_estimate_layers(&layers, &out->config, &out->time, terms ? &terms->time : NULL);
     if (!out->complete) {
         no_split(f, &out->config);
         return;
     }
     memory_allow_open(&out->config, &out->memory);
-    time_allow_open(&out->config, &out->time);
+    time_allow_open(&layers, &out->config, &out->time);
     evidence_find(&out->config, &out->evidence);
 }
 
@@ -59,7 +78,7 @@ bool estimate_reading(struct arena *a, const struct rule_set *rules, const struc
     struct facts *f = reading->facts;
     *out = (struct estimate){.refusal = refusal_find(a, rules, reading, scratch)};
     if (terms) *terms = (struct estimate_terms){{.arena = a}, {.arena = a}};
-    rules_assume(rules, f, scratch);
+    rules_assume_run(rules, f, scratch);
     rules_apply_overrides(rules, f, scratch);
     arena_reset(scratch);
     add_costs(a, f, out, terms);
@@ -77,7 +96,7 @@ void estimate_facts(struct arena *a, const struct rule_set *rules, const struct 
                     struct arena *scratch, struct estimate *out)
 {
     *out = (struct estimate){0};
-    add_costs(a, rules_whole_facts(a, rules, f, scratch), out, NULL);
+    add_costs(a, rules_run_facts(a, rules, f, scratch), out, NULL);
     if (!out->complete) out->missing = first_error(out->facts->diags);
 }
 

@@ -201,7 +201,11 @@ enum {
     UNSTATED_GRADIENTS = 256,   /* their number format */
     UNSTATED_ACTIVATIONS = 512, /* whether an activation's input is kept in FP8 */
     UNSTATED_FROZEN = 1024,     /* the number format of frozen weights */
-    UNSTATED_RESHARDING = 2048  /* whether FSDP2 gathers anew for the backward */
+    UNSTATED_RESHARDING = 2048, /* whether FSDP2 gathers anew for the backward */
+    UNSTATED_OVERLAP = 4096,    /* of the experts' exchange with another microbatch */
+    UNSTATED_ROUTING = 8192,    /* balanced or natural */
+    UNSTATED_MODULES = 16384,   /* which ones selective recomputation repeats */
+    UNSTATED_SWITCHES = 32768   /* all that recipes spell out beside their sizes */
 };
 
 /* All that a plan decides. Degrees are at least 1. */

@@ -24,6 +24,8 @@ static const struct {
      {P_main_grads_dtype, P_grad_reduce_in_bf16, P_accumulate_allreduce_grads_in_fp32}},
     {UNSTATED_RESHARDING, {P_moe_reshard_after_forward, P_reshard_after_forward, P_NONE}},
     {UNSTATED_ACTIVATIONS, {P_activation_func_fp8_input_store, P_NONE, P_NONE}},
+    {UNSTATED_OVERLAP, {P_overlap_moe_expert_parallel_comm, P_NONE, P_NONE}},
+    {UNSTATED_ROUTING, {P_moe_router_force_load_balancing, P_NONE, P_NONE}},
 };
 
 /* Whether the parameter is left open. */
@@ -60,7 +62,9 @@ static uint32_t possible(const struct config *c)
     if (!config_traits(c)->megatron_words) out &= ~(uint32_t)UNSTATED_GRADIENTS;
     if (c->knobs.precision < PREC_FP8_DELAYED)
         out &= ~(uint32_t)(UNSTATED_ACTIVATIONS | UNSTATED_FROZEN);
-    if (c->model.experts == 0) out &= ~(uint32_t)(UNSTATED_DISPATCHER | UNSTATED_EXPERTS);
+    if (c->model.experts == 0)
+        out &= ~(uint32_t)(UNSTATED_DISPATCHER | UNSTATED_EXPERTS | UNSTATED_ROUTING);
+    if (c->model.experts == 0 || c->knobs.ep == 1) out &= ~(uint32_t)UNSTATED_OVERLAP;
     return out;
 }
 
@@ -70,11 +74,22 @@ static bool frozen_is_open(const struct facts *f, const struct knobs *k)
     return str_is(f->format, "plan") && k->task == TASK_PEFT && !k->fp8_param_gather;
 }
 
+/* Megatron-core's own module, which short attention kernels made useless, is what a plan means least
+   often by selective recomputation. */
+static bool modules_are_open(const struct facts *f, const struct config *c)
+{
+    const struct fact *x = facts_get(f, P_recompute_modules);
+    return str_is(f->format, "plan") && config_traits(c)->megatron_words &&
+           c->knobs.recompute == RECOMPUTE_SELECTIVE && !fact_is_set(x) && !fact_is_of_recipe(x);
+}
+
 uint32_t config_unstated(const struct facts *f, const struct config *c)
 {
     uint32_t out = 0;
     for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++)
         if (stays_open(f, sayings[i].params)) out |= sayings[i].bit;
     if (frozen_is_open(f, &c->knobs)) out |= UNSTATED_FROZEN;
+    if (modules_are_open(f, c)) out |= UNSTATED_MODULES;
+    if (!facts_bool(f, P_switches_stated, true)) out |= UNSTATED_SWITCHES;
     return out & possible(c);
 }

@@ -3,12 +3,14 @@
 #include "facts/model.h"
 #include "rules/run.h"
 
-/* A plan file that is silent keeps a framework's default where nothing else is meant by silence. */
+/* A plan file that is silent keeps a framework's default, or what follows from none of the others,
+   where nothing else is meant by silence. */
 static bool is_open(const struct rule *r, const struct facts *f, int param)
 {
     const struct fact *x = facts_get(f, param);
-    bool silent = r->plans_silent && str_is(f->format, "plan") && x->origin == ORIGIN_DEFAULT;
-    return silent || !fact_is_known(x);
+    bool nothing = x->origin == ORIGIN_DERIVED && x->value.kind == VALUE_NULL;
+    bool silent = x->origin == ORIGIN_DEFAULT || nothing;
+    return (r->plans_silent && str_is(f->format, "plan") && silent) || !fact_is_known(x);
 }
 
 bool rule_has_open(const struct rule *r, const struct facts *f)
@@ -37,7 +39,10 @@ static bool assume(const struct rule *r, struct facts *f, bool model_only)
     return changed;
 }
 
-static void assume_all(const struct rule_set *set, struct facts *f, bool model_only,
+/* About what. */
+enum about { ABOUT_MODEL, ABOUT_ALL, ABOUT_RUN };
+
+static void assume_all(const struct rule_set *set, struct facts *f, enum about about,
                        struct arena *scratch)
 {
     const struct rule_lane *lane = &set->lanes[f->framework];
@@ -46,23 +51,28 @@ static void assume_all(const struct rule_set *set, struct facts *f, bool model_o
     facts_derive(f);
     for (size_t i = 0; i < lane->n_assumptions; i++) {
         const struct rule *r = set->items[lane->assumptions[i]];
-        if (!rule_is_for(r, f)) continue;
+        if (!rule_is_for(r, f) || (r->plans_estimated && about != ABOUT_RUN)) continue;
         struct arena_mark mark = arena_mark(scratch);
         bool holds =
             rule_evaluate(r, f, scratch) == OUTCOME_FAIL; /* no rule: its conditions hold */
         arena_pop(scratch, mark);
-        if (holds && assume(r, f, model_only)) facts_derive(f);
+        if (holds && assume(r, f, about == ABOUT_MODEL)) facts_derive(f);
     }
 }
 
 void rules_assume(const struct rule_set *set, struct facts *f, struct arena *scratch)
 {
-    assume_all(set, f, false, scratch);
+    assume_all(set, f, ABOUT_ALL, scratch);
+}
+
+void rules_assume_run(const struct rule_set *set, struct facts *f, struct arena *scratch)
+{
+    assume_all(set, f, ABOUT_RUN, scratch);
 }
 
 void rules_assume_model(const struct rule_set *set, struct facts *f, struct arena *scratch)
 {
-    assume_all(set, f, true, scratch);
+    assume_all(set, f, ABOUT_MODEL, scratch);
 }
 
 bool rules_plans_silent(const struct rule_set *set, enum framework framework, int param)
@@ -70,7 +80,7 @@ bool rules_plans_silent(const struct rule_set *set, enum framework framework, in
     const struct rule_lane *lane = &set->lanes[framework];
     for (size_t i = 0; i < lane->n_assumptions; i++) {
         const struct rule *r = set->items[lane->assumptions[i]];
-        if (r->plans_silent && rule_sets(r, param)) return true;
+        if (r->plans_silent && !r->plans_estimated && rule_sets(r, param)) return true;
     }
     return false;
 }

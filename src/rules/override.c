@@ -99,6 +99,14 @@ struct facts *rules_whole_facts(struct arena *a, const struct rule_set *set, con
     return rules_effective_facts(a, set, copy, scratch);
 }
 
+struct facts *rules_run_facts(struct arena *a, const struct rule_set *set, const struct facts *f,
+                              struct arena *scratch)
+{
+    struct facts *copy = facts_copy(a, f);
+    rules_assume_run(set, copy, scratch);
+    return rules_effective_facts(a, set, copy, scratch);
+}
+
 void rules_resize(const struct rule_reach *world, const struct facts *f, struct facts *at,
                   int64_t world_size, struct arena *scratch)
 {

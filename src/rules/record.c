@@ -330,10 +330,11 @@ static void read_plans(struct loader *l, const struct key *key, const struct nod
                        struct rule *r)
 {
     bool check = r->role == ROLE_CHECK;
-    r->plans_silent = !check && str_is(node->text, "silent");
+    r->plans_estimated = !check && str_is(node->text, "estimated");
+    r->plans_silent = !check && (r->plans_estimated || str_is(node->text, "silent"));
     r->plans_never = check && str_is(node->text, "never");
     if (!r->plans_silent && !r->plans_never)
-        record_error(l, node, "%s must be %s", key->name, check ? "never" : "silent");
+        record_error(l, node, "%s must be %s", key->name, check ? "never" : "silent or estimated");
 }
 
 static void read_programs(struct loader *l, const struct key *key, const struct node *node,

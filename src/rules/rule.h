@@ -63,7 +63,8 @@ struct rule {
                           warnings: in checkouts of before the known releases too */
     bool plans_silent; /* assumptions: hold in a plan file too that leaves the parameter at its
                           framework's default */
-    bool plans_never;  /* checks: what breaks them is never suggested, whatever the severity */
+    bool plans_estimated; /* plans_silent, of what is estimated alone: no file says it */
+    bool plans_never;     /* checks: what breaks them is never suggested, whatever the severity */
     struct version_range in[FRAMEWORK_COUNT];
     const struct expr *const *conditions; /* as written */
     const uint32_t
@@ -181,15 +182,21 @@ void rules_apply_overrides(const struct rule_set *set, struct facts *f, struct a
    as what the overrides say is about the file that `f` came from. */
 struct facts *rules_effective_facts(struct arena *a, const struct rule_set *set,
                                     const struct facts *f, struct arena *scratch);
-/* The same with what nobody states assumed first: what a cost is estimated of. */
+/* The same with what nobody states assumed first: what a file may say. */
 struct facts *rules_whole_facts(struct arena *a, const struct rule_set *set, const struct facts *f,
                                 struct arena *scratch);
+/* With rules_assume_run: what the cost of a run is estimated of. */
+struct facts *rules_run_facts(struct arena *a, const struct rule_set *set, const struct facts *f,
+                              struct arena *scratch);
 
 /* Gives a value of origin ORIGIN_ASSUMED to what nobody states and a cost depends on: features that
    an incomplete model does not mention, then the assumptions for the facts' framework, in order.
    Derives. */
 void rules_assume(const struct rule_set *set, struct facts *f, struct arena *scratch);
-/* The same for facts about the model alone. */
+/* And what a run of which sizes alone are told is likeliest to have, which nothing but an estimate
+   may take from silence. */
+void rules_assume_run(const struct rule_set *set, struct facts *f, struct arena *scratch);
+/* The same as rules_assume for facts about the model alone. */
 void rules_assume_model(const struct rule_set *set, struct facts *f, struct arena *scratch);
 /* Whether a plan file that does not mention the parameter means something else than its framework's
    default. */

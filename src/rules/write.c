@@ -170,8 +170,10 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
     member_str(w, "id", r->id);
     buf_printf(w->out, "    .severity = %d, .phase = %d, .advice = %d,\n", (int)r->severity,
                (int)r->phase, (int)r->advice);
-    buf_printf(w->out, "    .role = %d, .native = %d, .plans_silent = %d, .plans_never = %d,\n",
-               (int)r->role, r->native, r->plans_silent, r->plans_never);
+    buf_printf(w->out,
+               "    .role = %d, .native = %d, .plans_silent = %d, .plans_estimated = %d, "
+               ".plans_never = %d,\n",
+               (int)r->role, r->native, r->plans_silent, r->plans_estimated, r->plans_never);
     buf_printf(w->out, "    .everywhere = %d,\n", r->everywhere);
     buf_printf(w->out, "    .confidence = %a, .margin = %a, .parameter = %d,\n", r->confidence,
                r->margin, r->parameter);

@@ -109,9 +109,11 @@ seq: 4096
 mbs: 4
 gbs: 512
 ep: 8
+moe_router_force_load_balancing: true
+activation_checkpointing: false
 YAML
 { cat "$dir/open.yaml"; echo "backend_dispatcher: torch"; } >"$dir/torch.yaml"
 { cat "$dir/open.yaml"; echo "backend_dispatcher: deepep"; } >"$dir/deepep.yaml"
 of() { "$moeplan" estimate "$dir/$1.yaml" --format json | number "$2"; }
-awk "BEGIN { exit !($(of open step_s) == $(of deepep step_s) && $(of open step_high_s) == $(of torch step_high_s) &&
+awk "BEGIN { exit !($(of open step_s) == $(of deepep step_s) && $(of open step_high_s) > 0.98 * $(of torch step_high_s) &&
                     $(of open step_high_s) > 1.1 * $(of deepep step_high_s)) }" || fail "an open dispatcher does not widen the interval"

@@ -291,10 +291,17 @@ def groups(title, errors, rows, key):
         print(f'    {str(k):60s} n={len(e):3d} {100 * math.expm1(quantile(e, 0.5)):+6.1f} {spread(e)}')
 
 
+def spelt_out(r):
+    """The same run, whose plan leaves no switch open: what silence adds to an interval is no error of the model. (What is said here
+    is what silence means.)"""
+    said = {} if r['plan']['framework'] == 'automodel' else {'overlap_grad_reduce': True}
+    return dict(r, plan={**said, **r['plan']})
+
+
 def intervals(fit, shipped):
     """Each run's log sd from its coefficients alone, and its class of model error, as the program has them."""
     names = [n for _, n in fit.platforms.stated if n.startswith('error_')]
-    runs = Runs(fit.runs.moeplan, fit.runs.folder, fit.platforms, fit.rows, fit.runs.names)
+    runs = Runs(fit.runs.moeplan, fit.runs.folder, fit.platforms, [spelt_out(r) for r in fit.rows], fit.runs.names)
 
     def widths(errors):
         return [math.log(a['time']['step_high_s'] / a['time']['step_s']) / WITHIN if 'time' in a else None

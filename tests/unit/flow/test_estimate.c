@@ -160,7 +160,111 @@ static void changes_make_it_fit(void **state)
     assert_changes(*state, refused);
 }
 
+#define SIZES                                                                                      \
+    "moeplan: 1\nframework: bridge\nseq: 4096\ngbs: 2048\nmbs: 1\ngpus: 256\nprecision: mxfp8\n"
+
+static const struct estimate *sized(struct arena *a, const char *body)
+{
+    const struct asked *x = ask(a, arena_printf(a, SIZES "%s", body).p);
+    assert_true(x->done);
+    return &x->estimate;
+}
+
+/* A plan of sizes alone describes a run as the recipes of its chip have it; one that spells out
+   switches has none of those that it leaves out. */
+static void sizes_alone_are_a_tuned_run(void **state)
+{
+    static const char moe[] = "model: qwen3-235b-a22b\nep: 64\npp: 4\nplatform: gb200\n";
+    const struct knobs *k = &sized(*state, moe)->config.knobs;
+    assert_int_equal(k->graph_impl, GRAPH_TE);
+    assert_int_equal(k->dispatcher, DISPATCH_HYBRIDEP);
+    assert_int_equal(k->vpp, 12);
+    assert_true(k->account_embedding && k->account_loss); /* of 94 layers */
+    struct str spelt = arena_printf(*state, "%soverlap_grad_reduce: true\n", moe);
+    k = &sized(*state, spelt.p)->config.knobs;
+    assert_int_equal(k->graph_impl, GRAPH_NONE);
+    assert_int_equal(k->vpp, 1);
+    k = &sized(*state, "model: qwen3-235b-a22b\nep: 64\nplatform: h100\n")->config.knobs;
+    assert_int_equal(k->graph_impl, GRAPH_NONE);
+    assert_int_equal(k->dispatcher, DISPATCH_ALLTOALL);
+}
+
+/* What is estimated in passing, as a log's run for calibration, takes the same from silence. */
+static void silence_is_the_same_in_passing(void **state)
+{
+    struct arena *scratch = arena_new(0);
+    struct estimate passing;
+    struct str text =
+        arena_printf(*state, SIZES "%s", "model: llama-3-70b\npp: 8\nplatform: gb200\n");
+    struct facts *f = text_facts(*state, "plan", text);
+    estimate_facts(*state, rules_builtin(), f, scratch, &passing);
+    assert_true(passing.config.knobs.vpp > 1);
+    assert_true(passing.time.step == ask(*state, text.p)->estimate.time.step);
+    arena_free(scratch);
+}
+
+static void assert_reaches(const struct estimate *from, const struct estimate *to)
+{
+    assert_true(from->time.low <= to->time.step && to->time.step <= from->time.high);
+}
+
+/* AutoModel refuses fewer microbatches than stages: so many sequences are the local batch. */
+static void few_microbatches_are_a_local_batch(void **state)
+{
+    static const char plan[] = "moeplan: 1\nframework: automodel\nmodel: kimi-k2\nplatform: h100\n"
+                               "gpus: 256\nseq: 4096\nep: 32\npp: 8\ngbs: 512\nmbs: 8\n";
+    struct str stated = arena_printf(*state, "%spp_microbatch_size: 1\n", plan);
+    double step = ask(*state, plan)->estimate.time.step;
+    assert_true(step > 0 && step == ask(*state, stated.p)->estimate.time.step);
+}
+
+/* The interval of a plan of sizes alone holds the steps of the runs that it may describe, several
+   of what it leaves open together. */
+static void silence_widens_the_interval(void **state)
+{
+    static const char
+        said[] = "model: qwen3-30b-a3b\nep: 8\nplatform: b200\n",
+        *ways[] = {
+            "cuda_graph_impl: none\n",
+            "cuda_graph_impl: full_iteration\n",
+            "moe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: deepep\n",
+            "moe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: deepep\n"
+            "cuda_graph_impl: full_iteration\noverlap_moe_expert_parallel_comm: true\n",
+            "overlap_moe_expert_parallel_comm: true\n",
+            "moe_router_force_load_balancing: false\n",
+            "recompute_granularity: full\nrecompute_method: uniform\nrecompute_num_layers: 1\n"};
+    const struct estimate *silent = sized(*state, said);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        assert_reaches(silent, sized(*state, arena_printf(*state, "%s%s", said, ways[i]).p));
+    static const char stages[] = "model: llama-3-70b\npp: 8\ntp: 4\nplatform: gb200\n";
+    silent = sized(*state, stages);
+    assert_reaches(silent, sized(*state, arena_printf(*state, "%svpp: 1\n", stages).p));
+    assert_reaches(silent, sized(*state, arena_printf(*state, "%svpp: 10\n", stages).p));
+    static const char some[] = "model: qwen3-30b-a3b\nep: 8\nplatform: b200\n"
+                               "fp8_param_gather: true\nrecompute_granularity: selective\n";
+    silent = sized(*state, some);
+    struct str modules = arena_printf(*state, "%srecompute_modules: [moe, layernorm]\n", some);
+    assert_reaches(silent, sized(*state, modules.p));
+}
+
+/* 61 layers stand on four stages as a layout has them, the first and the last with fewer. */
+static void uneven_layers_are_balanced(void **state)
+{
+    static const char said[] = "model: deepseek-v3\nep: 64\npp: 4\nvpp: 4\nplatform: gb200\n";
+    const struct estimate *silent = sized(*state, said);
+    struct str even =
+        arena_printf(*state, "%spipeline_model_parallel_layout: Et*4|(t*4|)*14tmL\n", said);
+    const struct estimate *written = sized(*state, even.p);
+    assert_true(silent->time.step < 1.03 * written->time.step);
+    assert_true(silent->config.layouts != NULL);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_alone_are_a_tuned_run),
+    cmocka_unit_test(silence_is_the_same_in_passing),
+    cmocka_unit_test(few_microbatches_are_a_local_batch),
+    cmocka_unit_test(silence_widens_the_interval),
+    cmocka_unit_test(uneven_layers_are_balanced),
     cmocka_unit_test(a_plan_has_memory_time_and_evidence),
     cmocka_unit_test(the_estimate_may_refuse),
     cmocka_unit_test(a_plan_that_is_refused_says_so),

@@ -216,8 +216,13 @@ static void what_nobody_states(void **state)
                    UNSTATED_RECOMPUTE | UNSTATED_SHARDING | UNSTATED_GRADIENTS | UNSTATED_NORMS |
                    UNSTATED_ACTIVATIONS);
     check_open(plan_config(a, "bridge", "")->unstated,
-               UNSTATED_DISPATCHER | UNSTATED_RECOMPUTE | UNSTATED_SHARDING | UNSTATED_GRADIENTS,
-               UNSTATED_STAGES);
+               UNSTATED_DISPATCHER | UNSTATED_RECOMPUTE | UNSTATED_SHARDING | UNSTATED_GRADIENTS |
+                   UNSTATED_SWITCHES | UNSTATED_ROUTING,
+               UNSTATED_STAGES | UNSTATED_OVERLAP | UNSTATED_MODULES);
+    check_open(plan_config(a, "megatron", "ep: 2\nrecompute_granularity: selective")->unstated,
+               UNSTATED_SWITCHES | UNSTATED_OVERLAP | UNSTATED_MODULES, UNSTATED_RECOMPUTE);
+    check_open(plan_config(a, "megatron", "ep: 2\ntp_comm_overlap: false")->unstated,
+               UNSTATED_OVERLAP, UNSTATED_SWITCHES);
     check_open(plan_config(a, "bridge",
                            "moe_token_dispatcher_type: alltoall\nrecompute_granularity: null\n"
                            "grad_reduce_in_bf16: true\npp: 2")
