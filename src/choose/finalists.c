@@ -132,6 +132,14 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
             (!f->has_kind[kind] || score <= f->of_kind[kind].score));
 }
 
+double finalists_slowest(const struct finalists *f)
+{
+    if (!f->has_safe || f->n < f->most) return INFINITY;
+    double fast = (1 + SPLIT_MOVING) * f->fast[0].step_s,
+           rival = (1 + RIVAL_WITHIN) * f->ranked[0].score;
+    return fmax(fmax(fast, f->safe.step_s), fmax(rival, f->ranked[f->n - 1].score));
+}
+
 typedef bool contender_order(const struct contender *a, const struct contender *b);
 
 /* Puts a plan into its place; the last drops out when the list is full. */
@@ -235,11 +243,13 @@ void finalists_sort(struct contender *plans, size_t n, double capacity_bytes)
     if (n > 0) move_up(plans, roomiest(plans, n, capacity_bytes), 0);
 }
 
-static size_t fastest_of(const struct contender *plans, size_t n)
+/* Whether a plan is the fastest of all, or of those that take no more risk than it. */
+static bool is_fastest(const struct contender *plans, size_t n, size_t which)
 {
-    size_t fastest = 0;
-    for (size_t i = 1; i < n; i++)
-        if (plans[i].step_s < plans[fastest].step_s) fastest = i;
+    bool fastest = true;
+    for (size_t i = 0; i < n; i++)
+        if (plans[i].step_s < plans[which].step_s)
+            fastest = fastest && plans[i].risky && !plans[which].risky;
     return fastest;
 }
 
@@ -260,16 +270,16 @@ static bool is_repeated(const struct contender *plans, size_t n, size_t which)
     return repeated;
 }
 
-/* The last that may go: of these first one behind the second whose split is shown, then one of which
-   there is another with the same sharding. */
+/* The last that may go: of these first one behind the second whose split is shown, then one of
+   which there is another with the same sharding. */
 static size_t surplus(const struct contender *plans, size_t n)
 {
-    size_t fastest = fastest_of(plans, n);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = n - 1; i > (pass ? 0 : 1); i--)
-            if (i != fastest && !is_only_of_kind(plans, n, i) && (pass || is_repeated(plans, n, i)))
+            if (!is_fastest(plans, n, i) && !is_only_of_kind(plans, n, i) &&
+                (pass || is_repeated(plans, n, i)))
                 return i;
-    return fastest == n - 1 && n > 2 ? n - 2 : n - 1;
+    return is_fastest(plans, n, n - 1) && n > 2 ? n - 2 : n - 1;
 }
 
 size_t finalists_cut(struct contender *plans, size_t n, size_t most)

@@ -25,6 +25,8 @@ void finalists_start(struct finalists *f, size_t most, bool two_kinds);
    one that is risky only whether it is among the fastest. */
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
                     double step_s, bool risky);
+/* Seconds of a step above which no plan would be, whatever its layout. */
+double finalists_slowest(const struct finalists *f);
 void finalists_add(struct finalists *f, const struct contender *o);
 /* All of them, but of the fastest only the first, at most as many as are kept. */
 size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_HELD_PLANS]);

@@ -7,34 +7,56 @@
 
 #include "choose/visit.h"
 
-/* Rates of the present group with a state of recomputation that no switch undercuts. */
-static const struct time_rates *least_rates(struct search *s, int recompute)
+/* Rates of the present group with a state of recomputation that no switch undercuts, `whole`: with
+   a captured iteration. */
+static const struct least_rates *least_rates(struct search *s, int recompute, bool whole)
 {
     const struct kind *kind = present_kind(s);
     struct group *g = s->group;
     if (!g->recomputing)
-        g->recomputing = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
-    if (g->recomputing[recompute]) return g->recomputing[recompute];
+        g->recomputing = ARENA_ARRAY(s->arena, struct least_rates *, 2 * (size_t)kind->n_recompute);
+    struct least_rates **known = &g->recomputing[2 * recompute + whole];
+    if (*known) return *known;
     struct knobs present = s->c.knobs;
     s->c.knobs = g->knobs;
     space_set(kind->recompute[recompute], &s->c);
-    g->recomputing[recompute] = ARENA_NEW(s->arena, struct time_rates);
-    *g->recomputing[recompute] = spots_least_rates(&s->spots);
+    *known = ARENA_NEW(s->arena, struct least_rates);
+    spots_least_rates(&s->spots, whole, *known);
     s->c.knobs = present;
-    return g->recomputing[recompute];
+    return *known;
 }
 
 /* States that repeat more than another that may have room are no faster. */
-double order_bound(struct search *s, uint64_t never, int most_vpp)
+static double bound_of(struct search *s, uint64_t never, int most_vpp, bool whole)
 {
     const struct kind *kind = present_kind(s);
     double least = INFINITY;
     for (int r = 0; r < kind->n_recompute; r++) {
         if (never >> r & 1) continue;
-        least = fmin(least, spots_bound(&s->spots, &s->c, least_rates(s, r), most_vpp));
+        double one = spots_least_bound(&s->spots, &s->c, least_rates(s, r, whole), most_vpp);
+        least = fmin(least, one + s->around);
         never |= kind->needless[r];
     }
     return least;
+}
+
+/* Whether captured iterations may matter that recompute nothing. */
+static bool whole_matters(struct search *s, int most_vpp)
+{
+    const struct least_rates *least = &s->group->least[1];
+    s->risky = s->whole_is_risky;
+    double bound = spots_least_bound(&s->spots, &s->c, least, most_vpp) + s->around;
+    bool matters = least->any && search_matters(s, bound, 0);
+    s->risky = false;
+    return matters;
+}
+
+struct least_seconds order_bound(struct search *s, uint64_t never, int most_vpp)
+{
+    double plain = bound_of(s, never, most_vpp, false), whole = INFINITY;
+    if (whole_matters(s, most_vpp)) whole = bound_of(s, never, most_vpp, true);
+    double any = fmin(plain, whole);
+    return (struct least_seconds){s->whole_is_risky ? plain : any, any};
 }
 
 /* ---- the queue ---- */

@@ -40,7 +40,10 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
     switch (p->knob->kind) {
     case KNOB_INT:
     case KNOB_INT64:
-    case KNOB_DTYPE: return fabs(doublings(now) - doublings(p->number));
+    case KNOB_DTYPE: {
+        double above = doublings(now) - doublings(p->number);
+        return p->upwards_free ? fmax(-above, 0) : fabs(above);
+    }
     case KNOB_MODULES: return bits((uint32_t)now ^ (uint32_t)p->number);
     case KNOB_BOOL:
     case KNOB_SHARDED:
@@ -94,6 +97,7 @@ static bool wish(const struct rule *r, const struct knob *knob, struct value v, 
                                .number = knob_number(to, knob),
                                .margin = margin,
                                .log_margin = log1p(margin),
+                               .upwards_free = r->upwards_free,
                                .pinned = pinned};
     return true;
 }

@@ -65,19 +65,26 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved)
     return find_room(s, o, moved, &in_step);
 }
 
-static double floor_of(struct search *s, int most_vpp, bool high)
+static double floor_of(struct search *s, int most_vpp)
 {
     search_take_memory(s);
-    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, high, s->memory);
+    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false, s->memory);
+}
+
+static bool lacks(struct search *s, int most_vpp)
+{
+    search_take_memory(s);
+    return memory_lacks(&s->c, most_vpp, s->spots.kind_counts, !s->tight,
+                        s->c.machine.capacity_bytes, s->memory);
 }
 
 /* What surely fits has room for the upper end of its estimate, what may for the estimate. */
 bool room_is_denied(struct search *s, int most_vpp)
 {
     if (s->request->exhaustive || !s->c.machine_known) return false;
-    if (floor_of(s, most_vpp, !s->tight) <= s->c.machine.capacity_bytes) return false;
+    if (!lacks(s, most_vpp)) return false;
     if (s->any || s->finalists.n_fast) return true; /* else what needs least is told of */
-    return s->out->has_least && floor_of(s, most_vpp, false) >= s->out->least.peak;
+    return s->out->has_least && floor_of(s, most_vpp) >= s->out->least.peak;
 }
 
 bool room_is_denied_to_all(struct search *s)

@@ -73,32 +73,45 @@ static void find_free(struct spots *s)
     *k = saved;
 }
 
+/* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden,
+   and seen. */
+static void take_ways(const struct spots *s, struct least_rates *least)
+{
+    struct knobs *k = &s->c->knobs;
+    struct time_layers layers;
+    struct time_rates one;
+    time_layers_init_known(s->c, s->kernels, &layers);
+    for (int way = 0; way < 2; way++) {
+        k->overlap_ep = way == 0 && s->hidden.overlap_ep;
+        time_rates_of(&layers, s->c, &one);
+        one.cooled = time_least_cooled(s->timing); /* what takes longer may be hotter */
+        if (least->any)
+            spots_take_least(&least->ways[way], &one);
+        else
+            least->ways[way] = one;
+    }
+    least->any = true;
+}
+
 /* Of each dispatcher the rates with everything captured and overlapped that may be, whether that
    goes together or not. */
-struct time_rates spots_least_rates(const struct spots *s)
+void spots_least_rates(const struct spots *s, bool whole, struct least_rates *least)
 {
     struct knobs *k = &s->c->knobs, saved = *k;
-    struct time_rates least, one;
-    struct time_layers layers;
-    k->overlap_ep = s->hidden.overlap_ep;
+    least->any = false;
     k->shared_expert_overlap = s->hidden.shared_expert_overlap;
     k->tp_comm_overlap = s->hidden.tp_comm_overlap;
     k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
     for (int i = 0; i < s->dispatchers.n; i++) {
         uint32_t captured = s->captured[i];
+        if (whole && !(captured & SCOPE_FULL)) continue;
         k->dispatcher = saved.dispatcher;
         space_set(s->dispatchers.items[i], s->c);
-        k->graph_impl = captured & SCOPE_FULL ? GRAPH_FULL_ITERATION
-                        : captured            ? GRAPH_TE
-                                              : GRAPH_NONE;
         k->graph_scope = captured & ~(uint32_t)SCOPE_FULL;
-        time_layers_init_known(s->c, s->kernels, &layers);
-        time_rates_of(&layers, s->c, &one);
-        if (i == 0) least = one;
-        spots_take_least(&least, &one);
+        k->graph_impl = whole ? GRAPH_FULL_ITERATION : k->graph_scope ? GRAPH_TE : GRAPH_NONE;
+        take_ways(s, least);
     }
     *k = saved;
-    return least;
 }
 
 /* Seconds of one microbatch's layers, on all ranks together. */
@@ -106,13 +119,15 @@ struct microbatch {
     double all;          /* with the ends */
     double least, above; /* of the shortest kind of layer; what all layers take beyond that */
     double transfers;    /* of a chunk, to and fro */
+    double n;            /* microbatches of the schedule */
 };
 
 static struct microbatch microbatch_of(const struct spots *s, const struct config *c,
                                        const struct time_rates *rates)
 {
     struct microbatch w = {.least = INFINITY,
-                           .transfers = 2 * comm_stage_exposed(s->timing, &c->knobs)};
+                           .transfers = 2 * comm_stage_exposed(s->timing, &c->knobs),
+                           .n = (double)knobs_scheduled(&c->knobs)};
     double layers = 0;
     for (int i = 0; i < c->model.n_kinds; i++) {
         layers += s->kind_counts[i] * rates->kinds[i];
@@ -135,8 +150,9 @@ static double power(double x, int times)
    chunk (cost/split.c), which those behind it wait for: the weights of the ranks' inequalities are
    such that it does not matter which rank has a layer. What a layer takes beyond the shortest kind
    may stand where the weight is least. */
-static double shortest_interleaved(const struct microbatch *w, double n, int p, double v)
+static double shortest_interleaved(const struct microbatch *w, int p, double v)
 {
+    double n = w->n;
     double ranks = v * (1 - power(1 - 1 / (n * v), p - 1)), even = 1 / (ranks + 1 / n);
     return even * (w->all - w->above) + fmax(0, even - 1 / v) * w->above;
 }
@@ -148,24 +164,22 @@ static double shortest_interleaved(const struct microbatch *w, double n, int p, 
 static double shortest_pipeline(const struct config *c, const struct microbatch *w, int most_vpp)
 {
     const struct knobs *k = &c->knobs;
-    double n = (double)knobs_scheduled(k), p = k->pp;
+    double n = w->n, p = k->pp;
     double whole = ceil(c->model.num_layers / p) * n * w->least, sent = n * k->vpp * w->transfers;
     if (k->vpp == 1) return sent + fmax(whole, w->all / (1 - power(1 - 1 / n, k->pp)));
     double waits =
         (p - 1) * (p - 2) / (2 * p) * w->least; /* chunks between the ends have a layer */
-    double even = c->layout_given ? 0 : shortest_interleaved(w, n, k->pp, most_vpp);
+    double even = c->layout_given ? 0 : shortest_interleaved(w, k->pp, most_vpp);
     return sent + fmax(fmax(whole, even), n * w->all / p + waits);
 }
 
-static double shortest_schedule(const struct spots *s, const struct config *c,
-                                const struct time_rates *rates, int most_vpp)
+static double shortest_schedule(const struct config *c, const struct time_rates *rates,
+                                const struct microbatch *w, int most_vpp)
 {
     const struct knobs *k = &c->knobs;
-    struct microbatch w = microbatch_of(s, c, rates);
-    double n = (double)knobs_scheduled(k);
-    if (k->pp == 1) return n * w.all;
-    double busy = n * (w.all / k->pp + k->vpp * w.transfers);
-    return time_least_pipeline(rates, busy, shortest_pipeline(c, &w, most_vpp));
+    if (k->pp == 1) return w->n * w->all;
+    double busy = w->n * (w->all / k->pp + k->vpp * w->transfers);
+    return time_least_pipeline(rates, busy, shortest_pipeline(c, w, most_vpp));
 }
 
 static double lacking(double times, double before, double now)
@@ -176,13 +190,12 @@ static double lacking(double times, double before, double now)
 /* A pipeline whose items all take so many times as long as in another does too. Of what takes less,
    as much may be missing in every microbatch. */
 static double shortest_by_schedule(const struct spots *s, const struct config *c,
-                                   const struct time_rates *rates)
+                                   const struct time_rates *rates, const struct microbatch *w)
 {
     const struct time_rates *r = &s->schedule.rates;
     const struct model_shape *m = &c->model;
-    struct microbatch w = microbatch_of(s, c, rates);
     int most = m->layers[m->num_layers - 1];
-    double n = (double)knobs_scheduled(&c->knobs), sent = c->knobs.vpp * w.transfers;
+    double sent = c->knobs.vpp * w->transfers;
     double times = rates->kinds[most] / r->kinds[most];
     double missing = lacking(times, r->embedding, rates->embedding) +
                      lacking(times, r->head, rates->head) +
@@ -190,16 +203,25 @@ static double shortest_by_schedule(const struct spots *s, const struct config *c
                      c->knobs.pp * lacking(times, c->knobs.vpp * s->schedule.sent, sent);
     for (int i = 0; i < m->n_kinds; i++)
         missing += s->kind_counts[i] * lacking(times, r->kinds[i], rates->kinds[i]);
-    double busy = n * (w.all / c->knobs.pp + sent);
-    return time_least_pipeline(rates, busy, times * s->schedule.seconds - n * missing);
+    double busy = w->n * (w->all / c->knobs.pp + sent);
+    return time_least_pipeline(rates, busy, times * s->schedule.seconds - w->n * missing);
 }
 
 double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
                    int most_vpp)
 {
-    double pass = shortest_schedule(s, c, rates, most_vpp);
-    if (s->schedule.seconds > 0) pass = fmax(pass, shortest_by_schedule(s, c, rates));
+    struct microbatch w = microbatch_of(s, c, rates);
+    double pass = shortest_schedule(c, rates, &w, most_vpp);
+    if (s->schedule.seconds > 0) pass = fmax(pass, shortest_by_schedule(s, c, rates, &w));
     return rates->slow * knobs_schedules(&c->knobs) * (pass + rates->alone) + rates->fixed;
+}
+
+double spots_least_bound(const struct spots *s, const struct config *c,
+                         const struct least_rates *least, int most_vpp)
+{
+    if (!least->any) return INFINITY;
+    return fmin(spots_bound(s, c, &least->ways[0], most_vpp),
+                spots_bound(s, c, &least->ways[1], most_vpp));
 }
 
 /* Seconds of the next chunk of a layout, beside its transfers; *layer: its first one, then that of
@@ -315,30 +337,62 @@ static uint32_t family_of(struct spots *s)
     return *family - 1;
 }
 
+/* Of the present sizes: of one stage, and of all numbers of virtual ones. */
+static double bound_of(const struct spots *s, const struct axis *vpp,
+                       const struct least_rates least[2])
+{
+    struct knobs *k = &s->c->knobs;
+    double bound = INFINITY;
+    for (int i = 0; i < vpp->n && i < 2; i++) {
+        k->vpp = vpp->values[i];
+        int most = k->vpp > 1 ? vpp->values[vpp->n - 1] : 1;
+        bound = fmin(bound, spots_least_bound(s, s->c, &least[0], most));
+        bound = fmin(bound, spots_least_bound(s, s->c, &least[1], most));
+    }
+    k->vpp = 1;
+    return bound;
+}
+
 static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
-    const struct search_request *r = s->request;
     const struct group *group = s->groups.items[s->groups.n - 1];
     guard_tick(arena_guard(s->arena));
-    struct axis vpp = spots_stages(r, s->c);
-    double bound = INFINITY;
+    struct axis vpp = spots_stages(s->request, s->c);
     s->layouts += (size_t)vpp.n;
-    for (int i = 0; i < vpp.n && i < 2; i++) { /* one stage, and all numbers of virtual ones */
-        k->vpp = vpp.values[i];
-        int most = k->vpp > 1 ? vpp.values[vpp.n - 1] : 1;
-        bound = fmin(bound, spots_bound(s, s->c, &group->least, most));
-    }
-    k->vpp = 1;
     if (vpp.n == 0) return;
     *VEC_PUSH(s->arena, &s->items) =
-        (struct spot){.bound = bound,
+        (struct spot){.rough = bound_of(s, &vpp, group->least),
                       .wish = prefer_sum(s->preferences, s->n_preferences, k),
                       .number = (uint32_t)s->items.n,
                       .group = (uint32_t)s->groups.n - 1,
                       .family = family_of(s),
                       .pp = (uint16_t)k->pp,
                       .schedules = (uint16_t)k->schedules};
+}
+
+static void measure_group(struct spots *s, struct group *group)
+{
+    s->c->knobs = group->knobs;
+    s->c->knobs.recompute = RECOMPUTE_NONE;
+    spots_least_rates(s, false, &group->least[0]);
+    spots_least_rates(s, true, &group->least[1]);
+    group->measured = true;
+}
+
+void spots_measure(struct spots *s, struct spot *spot)
+{
+    struct group *group = s->groups.items[spot->group];
+    struct knobs *k = &s->c->knobs, saved = *k;
+    if (spot->bound > 0) return;
+    if (!group->measured) measure_group(s, group);
+    *k = group->knobs;
+    k->pp = spot->pp;
+    k->schedules = spot->schedules;
+    k->vpp = 1;
+    struct axis vpp = spots_stages(s->request, s->c);
+    spot->bound = fmax(spot->rough, bound_of(s, &vpp, group->least));
+    *k = saved;
 }
 
 /* Sequence parallelism goes with tensor parallelism unless the user decides. */
@@ -359,7 +413,9 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     *VEC_PUSH(s->arena, &s->groups) = group;
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
-    group->least = spots_least_rates(s);
+    time_rough_rates(s->c, s->kernels, s->usual_kind, &group->least[0].ways[0]);
+    group->least[0].ways[1] = group->least[0].ways[0];
+    group->least[0].any = true;
     s->c->knobs = group->knobs;
 }
 
@@ -421,7 +477,7 @@ static void add_spaces(struct spots *s)
 static int spot_cmp(const void *left, const void *right)
 {
     const struct spot *a = left, *b = right;
-    if (a->bound != b->bound) return a->bound < b->bound ? -1 : 1;
+    if (a->rough != b->rough) return a->rough < b->rough ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
@@ -431,6 +487,8 @@ void spots_fill(struct spots *s)
     const struct model_shape *m = &s->c->model;
     for (int i = 0; i < m->num_layers; i++)
         s->kind_counts[m->layers[i]]++;
+    for (int i = 0; i < m->n_kinds; i++)
+        if (s->kind_counts[i] > s->kind_counts[s->usual_kind]) s->usual_kind = i;
     find_free(s);
     add_spaces(s);
     sort_items(s->items.items, s->items.n, sizeof *s->items.items, spot_cmp);

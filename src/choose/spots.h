@@ -9,7 +9,7 @@
 
 /* A layout and micro-batch that the arithmetic allows, with any number of virtual stages. */
 struct spot {
-    double bound;           /* of the step time, seconds */
+    double rough, bound;    /* of the step time, seconds; bound: not worked out yet where it is 0 */
     double wish;            /* prefer_sum of its sizes and sharding */
     uint32_t number;        /* in the order of enumeration: ties keep it */
     uint32_t group, family; /* family: of spots that share all but the micro-batch */
@@ -20,12 +20,20 @@ struct variant;
 struct variants_least;
 struct ladder;
 
+/* Rates that no combination of switches undercuts, of those that hide the exchange between experts,
+   which is seen in a step's first and last passes, and of those that do not. */
+struct least_rates {
+    bool any;
+    struct time_rates ways[2];
+};
+
 /* Spots that share all but pp and its schedule, and with it their layers' times. */
 struct group {
-    struct knobs knobs;      /* as in the base, with the group's sizes; pp 1 */
-    struct time_rates least; /* nothing recomputed; no switch gives less */
+    struct knobs knobs;          /* as in the base, with the group's sizes; pp 1 */
+    struct least_rates least[2]; /* nothing recomputed; [1]: with a captured iteration */
+    bool measured;               /* `least` is; else it is of time_rough_rates */
     /* of the search: not worked out yet where there are none */
-    struct time_rates **recomputing; /* with each state of recomputation, as `least` */
+    struct least_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
     size_t n_variants;
     struct variants_least *variants_least; /* [2]: without and with a risk */
@@ -52,13 +60,14 @@ struct spots {
     struct config *c;            /* scratch: the base with changing knobs */
     const struct timing *timing; /* what of it does not depend on the layout */
     struct known_kernels *kernels;
-    VEC(struct spot) items; /* by bound */
+    VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
     struct schedule schedule, *known_schedules; /* [SPOTS_KNOWN_SCHEDULES] */
     int kind_counts[MODEL_MAX_KINDS];           /* layers of each kind */
+    int usual_kind;                             /* the most frequent */
     size_t layouts;                             /* with every number of virtual stages */
     uint32_t n_families;
     uint32_t families[AXIS_MAX_PP + 1]; /* by pp: 1 + the present sizes' family; 0: none yet */
@@ -67,12 +76,14 @@ struct spots {
 
 /* Every layout of the request; fills what is after `kernels`. */
 void spots_fill(struct spots *s);
+/* Works out a spot's bound, and its group's rates, unless it is done. */
+void spots_measure(struct spots *s, struct spot *spot);
 /* Whether a knob is one of the sizes that make a spot. */
 bool spots_decide(const struct knob *knob);
 /* Takes of each rate the smaller one. */
 void spots_take_least(struct time_rates *least, const struct time_rates *one);
-/* Rates that no combination of switches undercuts, with what *c recomputes, pp 1. */
-struct time_rates spots_least_rates(const struct spots *s);
+/* With what *c recomputes, pp 1; `whole`: with a captured iteration. */
+void spots_least_rates(const struct spots *s, bool whole, struct least_rates *least);
 /* The numbers of virtual stages that the layout of *c may have. */
 struct axis spots_stages(const struct search_request *r, const struct config *c);
 /* Seconds of a step of *c, with its virtual stages or any number from there to `most_vpp`, that no
@@ -80,6 +91,9 @@ struct axis spots_stages(const struct search_request *r, const struct config *c)
    data parallelism. */
 double spots_bound(const struct spots *s, const struct config *c, const struct time_rates *rates,
                    int most_vpp);
+/* The same whatever the switches. */
+double spots_least_bound(const struct spots *s, const struct config *c,
+                         const struct least_rates *least, int most_vpp);
 /* The same of one division. */
 double spots_bound_of_split(const struct spots *s, const struct config *c,
                             const struct time_rates *rates, const struct layout *layout);

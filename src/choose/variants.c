@@ -49,6 +49,7 @@ const struct time_rates *variant_rates(struct search *s, struct variant *v, int 
     *rates = ARENA_NEW(s->arena, struct time_rates);
     search_take_layers(s);
     **rates = *s->rates;
+    (*rates)->cooled = time_least_cooled(&s->timing);
     s->c.knobs = present;
     return *rates;
 }
@@ -98,10 +99,13 @@ static void find_least(struct search *s, struct group *g)
 {
     const struct kind *kind = present_kind(s);
     uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - kind->n_recompute);
+    struct time_rates least = g->least[0].ways[0];
+    for (int i = 0; i < 4; i++)
+        if (g->least[i / 2].any) spots_take_least(&least, &g->least[i / 2].ways[i % 2]);
     g->variants_least = ARENA_ARRAY(s->arena, struct variants_least, 2);
     for (size_t i = 0; i < g->n_variants; i++) {
         const struct variant *v = &g->variants[i];
-        const struct time_rates *rates = kind->needless[0] == all ? v->rates[0] : &g->least;
+        const struct time_rates *rates = kind->needless[0] == all ? v->rates[0] : &least;
         struct variants_least *x = &g->variants_least[v->risky];
         if (!x->any) *x = (struct variants_least){true, *rates, v->wish};
         spots_take_least(&x->rates, rates);

@@ -87,14 +87,20 @@ struct known_layers {
     struct time_rates rates[TIME_WAYS_TO_HIDE];
 };
 
+/* Of plans without a risk, and of all. */
+struct least_seconds {
+    double safe, any;
+};
+
 /* A spot that waits for its visit. */
 struct turn {
     const struct spot *spot;
     double bound; /* of the score, seconds, of plans that may have room, in the first pass without
                      offload, in the second beside the one that moves most */
-    double least[2];   /* of their step time, without and with virtual stages */
-    uint64_t never[2]; /* of either, states of recomputation that have no room: those that were
-                          asked (room_never) */
+    struct least_seconds least[2]; /* of their step time, without and with virtual stages */
+    uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
+    uint64_t asked[2]; /* of these, those that were asked */
+    bool met;          /* it is still to be asked what has room: `bound` knows the switches alone */
     bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 
@@ -105,9 +111,8 @@ struct division {
     int64_t microbatches;
     bool possible;
     struct layout layout;
-    int number;                     /* knobs.layout */
-    const struct time_rates *bound; /* rates by which its seconds are known; NULL: none */
-    double seconds;                 /* spots_bound_of_split */
+    int number;     /* knobs.layout */
+    double seconds; /* spots_bound_of_split at these rates */
 };
 
 struct known_memory {
@@ -137,10 +142,12 @@ struct search {
     struct timing timing;    /* for what does not depend on the layout */
     struct kinds kinds;
     unsigned usual_risks; /* move_risks of the base */
+    bool whole_is_risky;  /* a captured iteration */
     /* of the spot being looked at */
     struct group *group;
     size_t kind; /* index */
     struct rank_params params;
+    double around;           /* seconds of a step around its passes, at least */
     int least_vpp, most_vpp; /* virtual stages of the class being visited */
     uint32_t visit;          /* the number of that visit, from 1 on */
     struct room rooms[KINDS_MOST_OFFLOADS];
@@ -170,21 +177,52 @@ static inline const struct kind *present_kind(const struct search *s)
     return &s->kinds.items.items[s->kind];
 }
 
-/* What the preferences about a part say of the present knobs (prefer_sum). */
-double search_wish(const struct search *s, enum part part);
 /* What a contender holds of a memory estimate. */
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m);
+
+/* ---- present.c ---- */
+
+/* What the preferences about a part say of the present knobs (prefer_sum). */
+double search_wish(const struct search *s, enum part part);
 /* Makes s->layers and s->rates those of the present knobs. */
 void search_take_layers(struct search *s);
 /* Makes s->memory what theirs keep; memory_divide does the rest. */
 void search_take_memory(struct search *s);
-
 /* Makes s->layout how the present layers are divided by what they take (split_by_time); false: they
    cannot be. */
 bool search_divide_by_time(struct search *s);
 
-/* Whether the present knobs take a risk that is not usual. */
-bool search_is_risky(struct search *s);
+/* ---- visit.c ---- */
+
+/* Visits every spot, unless any plan will do and there is one. */
+void visit_all(struct search *s);
+/* Looks at the plans that are known from elsewhere. */
+void visit_known(struct search *s);
+/* Tries offload where there is room without: a faster variant may have room with it alone. Guides
+   leave it for where recomputing modules is not enough (S1.3, S1.4): where the best plan neither
+   offloads nor repeats whole layers, what offloads is never first, and has to be clearly faster
+   than all others. */
+void visit_with_offload(struct search *s);
+
+/* ---- attempt.c ---- */
+
+/* Makes a spot the present one. */
+void search_set_spot(struct search *s, const struct spot *spot, int vpp);
+/* Whether a plan of the present layout that takes at least `step_s` would change anything. */
+bool search_matters(const struct search *s, double step_s, double wish);
+/* Seconds of a step around its passes at least, of all plans on the present spot that are wanted,
+   which no other takes the place of. */
+double search_around(struct search *s, int most_vpp);
+/* Whether there is a reason to refuse; it is kept. */
+bool search_note_rejection(struct search *s, const char *why);
+/* Keeps the plan, if it is worth it and the rules let it. False: they refuse it. */
+bool search_offer(struct search *s, struct contender *o);
+/* Whether offload is to be tried on the present spot and stages: it is where recomputation short of
+   whole layers makes no room, and where it is tried alone. */
+bool search_needs_offload(struct search *s);
+/* Tries every plan on them. `plain`: plans without offload matter too; where offload is tried
+   alone, theirs are the times that none with it undercuts. */
+void search_try_stages(struct search *s, const struct spot *spot, double wish, bool plain);
 
 /* ---- room.c ---- */
 
@@ -223,13 +261,15 @@ bool room_is_hopeless(struct search *s, const struct spot *spot, int most_vpp);
 /* Seconds of a step that no plan on the present spot undercuts with its virtual stages or any
    number from there to `most_vpp`, which has another state of recomputation than these
    (room_never); infinite: there is none. */
-double order_bound(struct search *s, uint64_t never, int most_vpp);
+struct least_seconds order_bound(struct search *s, uint64_t never, int most_vpp);
 void order_add(struct search *s, struct turn turn);
 /* Takes the one with the smallest bound of those that there are. */
 struct turn order_take(struct search *s);
 
 /* ---- variants.c ---- */
 
+/* Whether the present knobs take a risk that is not usual. */
+bool search_is_risky(struct search *s);
 /* Lists the variants of the present group, the fastest first, unless it is done. */
 void variants_list(struct search *s);
 /* Gives the present spot and stages the knobs of a variant and one of its states of recomputation.

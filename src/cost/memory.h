@@ -160,5 +160,9 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
    layout is given. `counts`: layers of each kind. *w has measured them. */
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                     bool high, struct memory_work *w);
+/* Whether some stage needs more than the capacity however they are divided: as memory_floor, and
+   stages have whole layers. */
+bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
+                  bool high, double capacity, struct memory_work *w);
 
 #endif

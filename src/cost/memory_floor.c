@@ -23,7 +23,9 @@ struct floor {
     double flight[COST_MAX_STAGES], least_flight, most_flight; /* microbatches at least */
     double backward; /* transient bytes of the layer whose backward needs least */
     double buffers;  /* of a rank in the middle */
-    double certain;  /* bytes at the upper end of the estimate for one of the estimate */
+    double ends[2];  /* of the first and the last rank beside layers, as weighted_mean has found */
+    const struct bytes *unit; /* the most frequent kind */
+    double certain;           /* bytes at the upper end of the estimate for one of the estimate */
 };
 
 /* ---- parts ---- */
@@ -127,11 +129,20 @@ static void set_flight(struct floor *f, int most_vpp)
 
 /* ---- intervals ---- */
 
+/* Half of what the whole peak may be more, as a part of it. */
+static double peak_error(const struct memory_work *w)
+{
+    const struct knobs *k = &w->c->knobs;
+    double graphs = k->graph_impl != GRAPH_NONE ? half(w->x.graph_error) : 0;
+    double packed = knobs_packs(k) ? half(w->x.four_bit_error) : 0, any = half(w->x.memory_error);
+    return sqrt(any * any + graphs * graphs + packed * packed);
+}
+
 /* The straight line that touches the interval of a rank in the middle that has layers of a kind
    alone. */
 static void set_interval(struct floor *f, const struct bytes *x)
 {
-    double flight = f->flight[f->w->c->knobs.pp / 2], error = half(f->w->x.memory_error);
+    double flight = f->flight[f->w->c->knobs.pp / 2], error = peak_error(f->w);
     double widths[CAUSES], sure = error * (x->held + flight * x->kept), all = sure * sure;
     for (int i = 0; i < CAUSES; i++) {
         widths[i] = flight * x->spread[i];
@@ -173,14 +184,16 @@ static double layers_in(const struct floor *f, const struct bytes *unit)
 
 /* Weighted by how many layers a byte holds on a rank, which adds up to the same however they are
    divided. An end that stands empty needs no backward, but leaves its layers to the others. */
-static double weighted_mean(const struct floor *f, const struct bytes *unit)
+static double weighted_mean(struct floor *f)
 {
+    const struct bytes *unit = f->unit;
     int last = f->w->c->knobs.pp - 1;
     double layers = layers_in(f, unit), weights = 0, first = 1 / on(f, unit, f->flight[0]);
     for (int r = 0; r <= last; r++)
         weights += 1 / on(f, unit, f->flight[r]);
     double end = 1 / on(f, unit, f->flight[last]);
-    double ends = first * end_bytes(f, 0) + end * end_bytes(f, last);
+    f->ends[0] = end_bytes(f, 0), f->ends[1] = end_bytes(f, last);
+    double ends = first * f->ends[0] + end * f->ends[1];
     return fmin(f->certain * f->backward + (layers + ends) / weights,
                 layers / (weights - fmin(first, end)));
 }
@@ -216,16 +229,51 @@ static void start(struct floor *f, const struct memory_work *w, const int counts
     f->buffers = middle_buffers(w);
 }
 
+static void start_pipeline(struct floor *f, const struct config *c, int most_vpp,
+                           const int counts[MODEL_MAX_KINDS], bool high, struct memory_work *w)
+{
+    memory_place(c, w);
+    start(f, w, counts);
+    set_flight(f, most_vpp);
+    f->unit = &f->layers[most_frequent(counts)];
+    if (high) set_interval(f, f->unit);
+}
+
+static bool is_known(const struct config *c)
+{
+    return !c->layout_given && c->knobs.pp <= COST_MAX_STAGES;
+}
+
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                     bool high, struct memory_work *w)
 {
     struct floor f;
-    if (c->layout_given || c->knobs.pp > COST_MAX_STAGES) return 0;
+    if (!is_known(c)) return 0;
     if (c->knobs.pp == 1) return undivided(c, high, w);
-    memory_place(c, w);
-    start(&f, w, counts);
-    set_flight(&f, most_vpp);
-    const struct bytes *unit = &f.layers[most_frequent(counts)];
-    if (high) set_interval(&f, unit);
-    return weighted_mean(&f, unit) + f.certain * f.buffers;
+    start_pipeline(&f, c, most_vpp, counts, high, w);
+    return weighted_mean(&f) + f.certain * f.buffers;
+}
+
+/* Layers of the most frequent kind that all ranks have room for: each of them whole ones. */
+static int room_for(const struct floor *f, double capacity)
+{
+    double around = f->certain * (f->buffers + f->backward);
+    int sum = 0, last = f->w->c->knobs.pp - 1;
+    for (int r = 0; r <= last; r++) {
+        double left = capacity - around - (r == 0 ? f->ends[0] : r == last ? f->ends[1] : 0);
+        double n = left / on(f, f->unit, f->flight[r]);
+        if (n > 0) sum += n < f->w->c->model.num_layers ? (int)n : f->w->c->model.num_layers;
+    }
+    return sum;
+}
+
+bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
+                  bool high, double capacity, struct memory_work *w)
+{
+    struct floor f;
+    if (!is_known(c)) return false;
+    if (c->knobs.pp == 1) return undivided(c, high, w) > capacity;
+    start_pipeline(&f, c, most_vpp, counts, high, w);
+    if (weighted_mean(&f) + f.certain * f.buffers > capacity) return true;
+    return room_for(&f, capacity) < counts[most_frequent(counts)];
 }

@@ -4,6 +4,7 @@
    backwards. A forward waits for the chunk before it, a backward for the chunk behind it. */
 #include "cost/pipeline.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -35,6 +36,8 @@ struct simulation {
     const struct pipeline *p;
     int n, group, each; /* microbatches, of one group, slots of one kind on a rank */
     struct rank ranks[MAX_RANKS];
+    double clock[MAX_RANKS];       /* of each rank, where they run in step */
+    int row;                       /* ends of a rank */
     struct place order[MAX_SLOTS]; /* [each] */
     double forward_ends[MAX_SLOTS + MAX_RANKS], backward_ends[MAX_SLOTS + MAX_RANKS];
 };
@@ -68,11 +71,12 @@ static void start(struct simulation *s, const struct pipeline *p, int n)
     s->n = n;
     s->group = p->group > 0 ? p->group : p->stages;
     s->each = n * p->chunks_per_stage;
+    s->row = s->each + 1;
     put_in_order(s);
     int last = (p->chunks_per_stage - 1) * p->stages;
     for (int r = 0, end = p->stages - 1; r <= end; r++) {
         int at = r * (s->each + 1);
-        s->forward_ends[at] = s->backward_ends[at] = 0;
+        s->forward_ends[at] = s->backward_ends[at] = s->clock[r] = 0;
         s->ranks[r] = (struct rank){.warmup = warmup(s, r),
                                     .forward_end = &s->forward_ends[at + 1],
                                     .backward_end = &s->backward_ends[at + 1],
@@ -143,6 +147,77 @@ static double finish(struct simulation *s)
     return end;
 }
 
+/* ---- in step ---- */
+
+/* Where groups are whole and of at least as many microbatches as there are stages, nobody has to be
+   asked what it waits for. Were all passes equally long, rank r would do forward f in step f + r,
+   and backward b in step b + behind(r) + lead; without virtual stages forward f in step f. Each
+   pass comes in a later step than those it waits for, or in the same one behind them, if all
+   forwards of a step are done first, by rank. */
+static bool is_in_step(const struct simulation *s)
+{
+    return s->p->chunks_per_stage == 1 || (s->n % s->group == 0 && s->group >= s->p->stages);
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* The forwards of a step on a range of ranks. Pointers go along with the ranks, as this is most of
+   what a schedule takes. */
+static void forwards(struct simulation *s, int step, int lag, int first, int last)
+{
+    if (first > last) return;
+    int f = step - lag * first, row = s->row, next = row - lag;
+    const double *seconds = s->p->forward, *from = &s->forward_ends[(first - 1) * row + 1 + f];
+    const struct place *at = &s->order[f];
+    double *out = &s->forward_ends[first * row + 1 + f], *clock = s->clock;
+    if (first == 0) from = &s->forward_ends[(s->p->stages - 1) * row + 1 + at->from];
+    for (int r = first; r <= last; r++, at -= lag, out += next) {
+        *out = clock[r] = later(clock[r], *from) + seconds[at->chunk + r];
+        from = out - lag;
+    }
+}
+
+/* And the backwards; `idle`: ranks in front which have none yet. */
+static void backwards(struct simulation *s, int idle, int first, int last)
+{
+    if (first > last) return;
+    int b = first - idle, row = s->row, end = s->p->stages - 1, next = row + 1;
+    const double *seconds = &s->p->backward[(s->p->chunks_per_stage - 1) * s->p->stages];
+    const struct place *at = &s->order[b];
+    double *out = &s->backward_ends[first * row + 1 + b], *clock = s->clock;
+    for (int r = first; r <= last; r++, at++, out += next) {
+        double from = r < end ? out[row] : s->backward_ends[1 + at->from];
+        *out = clock[r] = later(clock[r], from) + seconds[r - at->chunk];
+    }
+}
+
+/* Of a schedule with so many forwards on each rank the steps from that on in which a rank would do
+   forward `low`, before that in which it would do `high`. */
+static void run_in_step(struct simulation *s, int each, int low, int high)
+{
+    int end = s->p->stages - 1, v = s->p->chunks_per_stage;
+    int lag = v > 1, lead = lag * (end + (v - 1) * s->group), after = each + lead + end;
+    for (int step = low; step < after && step - lag * end < high; step++) {
+        int first = lag ? most(0, step - high + 1) : 0, last = lag ? least(end, step - low) : end;
+        int idle = end + lead - step, done = lag ? step - each + 1 : step < each ? 0 : end + 1;
+        forwards(s, step, lag, most(first, done), last);
+        backwards(s, idle, most(first, idle), least(last, idle + each - 1));
+    }
+}
+
+static double latest(const struct simulation *s)
+{
+    double end = 0;
+    for (int r = 0; r < s->p->stages; r++)
+        end = later(end, s->clock[r]);
+    return end;
+}
+
+/* ---- whole schedules ---- */
+
 static bool is_too_long(const struct pipeline *p, int64_t microbatches)
 {
     return p->stages > MAX_RANKS || microbatches > MAX_SLOTS / (p->stages * p->chunks_per_stage);
@@ -153,7 +228,9 @@ double pipeline_simulate(const struct pipeline *p, int64_t microbatches)
     if (is_too_long(p, microbatches)) return -1;
     struct simulation s; /* 100 KiB, of which only what is used is set */
     start(&s, p, (int)microbatches);
-    return finish(&s);
+    if (!is_in_step(&s)) return finish(&s);
+    run_in_step(&s, s.each, 0, INT_MAX);
+    return latest(&s);
 }
 
 /* Seconds of a schedule of so many microbatches, and of a longer one; < 0: too long. */
@@ -171,6 +248,17 @@ static struct two_schedules simulate_two(const struct pipeline *p, int64_t short
     if (is_too_long(p, longer)) return (struct two_schedules){-1, -1};
     start(&s, p, (int)longer);
     int each = s.each, before = (int)shorter * p->chunks_per_stage;
+    if (is_in_step(&s) && (p->chunks_per_stage == 1 || shorter % s.group == 0)) {
+        double clock[MAX_RANKS];
+        bytes = (size_t)p->stages * sizeof *clock;
+        run_in_step(&s, before, 0, before);
+        memcpy(clock, s.clock, bytes);
+        run_in_step(&s, before, before, INT_MAX);
+        double first = latest(&s);
+        memcpy(s.clock, clock, bytes);
+        run_in_step(&s, each, before, INT_MAX);
+        return (struct two_schedules){first, latest(&s)};
+    }
     if (shorter % s.group != 0 || s.ranks[0].warmup >= before)
         return (struct two_schedules){pipeline_simulate(p, shorter), finish(&s)};
     run(&s, before);

@@ -159,6 +159,15 @@ double sharding_exposed(const struct timing *t, const struct knobs *k, struct ra
     return shards_parameters(k) ? exposed_fsdp(t, k, x, stage_s) : exposed_ddp(t, k, x, stage_s);
 }
 
+double sharding_exposed_least(const struct timing *t, const struct knobs *k, struct rank_params p,
+                              double most_s)
+{
+    const struct coefficients *f = &t->f;
+    double ddp = f->dp_window, fsdp = f->fsdp_hidden, contention = f->dp_contention;
+    bool falls = contention <= ddp && ddp <= 1 && contention <= fsdp && fsdp <= 1;
+    return falls ? sharding_exposed(t, k, p, most_s) : 0;
+}
+
 /* Muon orthogonalises every matrix, m x n with m <= n, in five Newton-Schulz steps of 4 m^2 n + 2
    m^3 FLOPs (emerging-optimizers, muon_utils.py). The experts' matrices stand for all. */
 static double muon_seconds(const struct timing *t, double own)

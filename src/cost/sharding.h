@@ -22,6 +22,9 @@ struct rank_params sharding_params(const struct config *c);
  */
 double sharding_exposed(const struct timing *t, const struct knobs *k, struct rank_params p,
                         double stage_s);
+/* The same of stages that take so long at most. */
+double sharding_exposed_least(const struct timing *t, const struct knobs *k, struct rank_params p,
+                              double most_s);
 /* Seconds of the optimizer step: update, casts, gradient norm, and what runs on or comes from the
  * CPU. */
 double sharding_optimizer(const struct timing *t, const struct knobs *k, struct rank_params p);

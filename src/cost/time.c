@@ -489,11 +489,13 @@ double time_uneven_documents(const struct config *c)
     return as_is.step - even.step;
 }
 
+/* Adds what throttling takes to *heat. */
 static double rate(const struct time_layers *l, const struct knobs *k,
-                   const struct layer_time *layer)
+                   const struct layer_time *layer, double *heat)
 {
     struct times x;
     times_of(&l->timing, k, layer, &x);
+    *heat += x.heat + x.heat_again;
     return x.forward + x.backward + x.again;
 }
 
@@ -503,8 +505,10 @@ static struct end_rates end_rates(const struct config *c, const struct time_laye
 {
     struct knobs k = c->knobs;
     k.tp_comm_overlap = tp_overlap;
-    struct end_rates x = {rate(l, &k, &l->embedding), rate(l, &k, &l->head)};
-    if (c->model.vision_layers > 0) x.embedding += rate(l, &k, &l->vision);
+    struct end_rates x = {0};
+    x.embedding = rate(l, &k, &l->embedding, &x.heat);
+    x.head = rate(l, &k, &l->head, &x.heat);
+    if (c->model.vision_layers > 0) x.embedding += rate(l, &k, &l->vision, &x.heat);
     return x;
 }
 
@@ -517,6 +521,9 @@ void time_layers_init_known(const struct config *c, struct known_kernels *known,
                             struct time_layers *out)
 {
     out->timing = timing_of_known(c, known);
+    memset(out->counts, 0, sizeof out->counts);
+    for (int i = 0; i < c->model.num_layers; i++)
+        out->counts[c->model.layers[i]]++;
     for (int i = 0; i < c->model.n_kinds; i++)
         out->kinds[i] = layer_time(&out->timing, c->model.kinds[i]);
     out->embedding = layer_embedding(&out->timing);
@@ -528,8 +535,7 @@ void time_layers_init_known(const struct config *c, struct known_kernels *known,
     out->ends[1] = c->knobs.tp > 1 ? end_rates(c, out, true) : out->ends[0];
 }
 
-/* Of an item that is nothing but tensor cores' work, which no item is hotter than. */
-static double least_cooled(const struct timing *t)
+double time_least_cooled(const struct timing *t)
 {
     return 1 / (1 + (t->low ? t->f.throttling_low : t->f.throttling));
 }
@@ -543,23 +549,68 @@ double time_least_pipeline(const struct time_rates *rates, double busy, double w
 static double alone_all(const struct time_layers *l, const struct config *c)
 {
     const struct model_shape *m = &c->model;
-    double kinds[MODEL_MAX_KINDS], sum = 0;
+    double sum = 0;
     if (!hides_in_second(&c->knobs)) return 0;
     for (int i = 0; i < m->n_kinds; i++)
-        kinds[i] = alone(&l->timing, &c->knobs, &l->kinds[i]);
-    for (int i = 0; i < m->num_layers; i++)
-        sum += kinds[m->layers[i]];
+        sum += l->counts[i] * alone(&l->timing, &c->knobs, &l->kinds[i]);
     return sum + (m->mtp_layers > 0 ? m->mtp_layers * alone(&l->timing, &c->knobs, &l->mtp) : 0);
+}
+
+/* As schedule has it of any division: `all` seconds of a microbatch, of which `heat` are
+   throttling's. Where a part of each chunk is repeated, that is not known. */
+static double cooled(const struct time_layers *l, const struct knobs *k, double all, double heat)
+{
+    if (k->recompute_method == METHOD_BLOCK) return time_least_cooled(&l->timing);
+    return 1 - heat / all;
+}
+
+/* Of a pass what no switch takes away. */
+static struct pass bare(const struct pass *x)
+{
+    return (struct pass){.gemm = x->gemm,
+                         .grouped = x->grouped,
+                         .attention = x->attention,
+                         .tp = x->tp,
+                         .cp = x->cp};
+}
+
+void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
+                      struct time_rates *out)
+{
+    struct timing t = timing_of_known(c, known);
+    t.captured |= SCOPE_FULL;
+    struct layer_time layer = layer_time(&t, c->model.kinds[kind]);
+    struct knobs k = c->knobs;
+    double heat;
+    k.tp_comm_overlap = true;
+    *out = (struct time_rates){
+        .cooled = time_least_cooled(&t), .slow = straggling(&t, &k), .fixed = t.f.step_s};
+    struct pass passes[] = {bare(&layer.forward), bare(&layer.backward)};
+    for (int i = 0; i < 2; i++) {
+        hide(&t, &k, &passes[i]);
+        out->kinds[kind] += throttle(&t, &passes[i], false, &heat);
+    }
 }
 
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out)
 {
-    *out = (struct time_rates){.cooled = least_cooled(&l->timing)};
-    for (int i = 0; i < c->model.n_kinds; i++)
-        out->kinds[i] = rate(l, &c->knobs, &l->kinds[i]);
-    out->embedding = l->ends[c->knobs.tp_comm_overlap].embedding;
-    out->head = l->ends[c->knobs.tp_comm_overlap].head;
-    out->mtp = c->model.mtp_layers > 0 ? rate(l, &c->knobs, &l->mtp) : 0;
+    const struct model_shape *m = &c->model;
+    const struct end_rates *ends = &l->ends[c->knobs.tp_comm_overlap];
+    double all = ends->embedding + ends->head, heat = ends->heat;
+    *out = (struct time_rates){.embedding = ends->embedding, .head = ends->head};
+    for (int i = 0; i < m->n_kinds; i++) {
+        double hot = 0;
+        out->kinds[i] = rate(l, &c->knobs, &l->kinds[i], &hot);
+        all += l->counts[i] * out->kinds[i];
+        heat += l->counts[i] * hot;
+    }
+    if (m->mtp_layers > 0) {
+        double hot = 0;
+        out->mtp = rate(l, &c->knobs, &l->mtp, &hot);
+        all += m->mtp_layers * out->mtp;
+        heat += m->mtp_layers * hot;
+    }
+    out->cooled = cooled(l, &c->knobs, all, heat);
     out->alone = alone_all(l, c);
     out->slow = straggling(&l->timing, &c->knobs);
     out->fixed = l->timing.f.step_s;

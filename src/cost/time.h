@@ -14,7 +14,9 @@ struct time_layers {
     struct layer_time embedding, vision, head, mtp;
     struct end_rates {
         double embedding, head;
-    } ends[2]; /* as in struct time_rates; [1]: with TP exchange overlapped */
+        double heat;             /* seconds of both that throttling takes */
+    } ends[2];                   /* as in struct time_rates; [1]: with TP exchange overlapped */
+    int counts[MODEL_MAX_KINDS]; /* layers of each kind */
     struct layer_time kinds[MODEL_MAX_KINDS];
 };
 
@@ -60,7 +62,14 @@ struct time_rates {
 /* Seconds of a pipeline whose ranks are busy for `busy` in the mean and which takes `whole` at
    least, both of them by rates: ranks that wait cool. */
 double time_least_pipeline(const struct time_rates *rates, double busy, double whole);
+/* struct time_rates' `cooled` of any plan: that of an item which is nothing but tensor cores' work,
+   as none is hotter. */
+double time_least_cooled(const struct timing *t);
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out);
+/* Rates that no plan with these sizes undercuts, whatever its switches: of the layers of one kind
+   alone, and of these what every plan has. Nothing is recomputed. */
+void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
+                      struct time_rates *out);
 /* Of the same layers the rates of plans with the same number are equal: how their communication is
    hidden. */
 enum { TIME_WAYS_TO_HIDE = 16 };

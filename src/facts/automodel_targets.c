@@ -167,6 +167,53 @@ static void check_own_target(struct facts *f, const struct node *value)
     allow_copy(f, d, module, behind);
 }
 
+/* ---- other packages ---- */
+
+/* What recipes name of other packages, and what stands near to it there: another one with a letter
+   wrong cannot be imported. */
+static const char *const others[] = {
+    "torch.optim.Adadelta",
+    "torch.optim.Adafactor",
+    "torch.optim.Adagrad",
+    "torch.optim.Adam",
+    "torch.optim.AdamW",
+    "torch.optim.Adamax",
+    "torch.optim.ASGD",
+    "torch.optim.LBFGS",
+    "torch.optim.Muon",
+    "torch.optim.NAdam",
+    "torch.optim.RAdam",
+    "torch.optim.RMSprop",
+    "torch.optim.Rprop",
+    "torch.optim.SGD",
+    "torch.optim.SparseAdam",
+    "torch.nn.CrossEntropyLoss",
+    "torch.utils.data.DataLoader",
+    "torch.distributed.fsdp.MixedPrecisionPolicy",
+    "torch.distributed.fsdp.CPUOffloadPolicy",
+    "torchdata.stateful_dataloader.StatefulDataLoader",
+    "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
+    "transformers.AutoModelForCausalLM.from_pretrained",
+    "transformers.AutoProcessor.from_pretrained",
+    "transformers.AutoTokenizer.from_pretrained",
+    "transformer_engine.pytorch.optimizers.FusedAdam",
+};
+
+static void check_other_target(struct facts *f, const struct node *value)
+{
+    struct edit_nearest near = {.word = value->text};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct str name = str_of(others[i]);
+        if (str_eq(name, value->text)) return;
+        if (edit_is_slip(value->text, name, 1)) edit_offer(&near, name);
+    }
+    if (!near.best.n) return;
+    complain(f, value, "its package has no such name");
+    struct diag *d = &f->diags->items[f->diags->n - 1];
+    d->severity = SEVERITY_WARNING;
+    diag_suggest(f->diags, d, near.best);
+}
+
 /* ---- all paths ---- */
 
 static void check_target(struct facts *f, const struct node *value)
@@ -181,6 +228,8 @@ static void check_target(struct facts *f, const struct node *value)
         complain(f, value, "a part of the path is empty");
     else if (str_starts(value->text, STR("nemo_automodel.")))
         check_own_target(f, value);
+    else
+        check_other_target(f, value);
 }
 
 void automodel_check_targets(struct facts *f, const struct node *node)

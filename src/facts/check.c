@@ -222,7 +222,9 @@ bool value_check_own(struct arena *a, struct diags *diags, const struct param *p
 static bool is_wrong_size(int param, int64_t n)
 {
     bool width = param == P_hidden_size || param == P_num_attention_heads ||
-                 param == P_seq_length || param == P_num_layers;
+                 param == P_seq_length || param == P_num_layers || param == P_kv_channels ||
+                 param == P_num_query_groups || param == P_ffn_hidden_size ||
+                 param == P_moe_ffn_hidden_size;
     if (width && n == 0) return true;
     const struct param *p = &param_table[param];
     bool count = param == P_train_iters || param == P_recompute_num_layers;

@@ -74,7 +74,8 @@ struct facts {
     VEC(struct raw_fact) raw;    /* raw["--x"] of formats that are no document */
     struct env_var *env;
     size_t n_env, cap_env;
-    struct program program;            /* what reads the arguments of a launch */
+    struct program program;   /* what reads the arguments of a launch */
+    struct flag_words *aside; /* flags that a script has beside the launch; NULL: no script */
     const struct param_list *declared; /* flags of a fork that the user declares; NULL: none */
     bool open;         /* what nobody wrote may be written or set where nobody sees it */
     bool env_complete; /* a variable that is not listed is unset, not unknown */

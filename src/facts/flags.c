@@ -667,6 +667,13 @@ static void stray_word(struct facts *f, const struct flag_word *w)
     *VEC_PUSH(f->arena, &f->program.doubts) = (struct doubt){.diag = f->diags->n - 1};
 }
 
+/* A word of which nothing is known may be any number of flags; one that goes on as a path, as
+   $DIR/train.jsonl does, is a value. */
+static bool may_be_flags(const struct flag_word *w)
+{
+    return w->dynamic && w->known == 0 && !(w->text.n > 1 && w->text.p[1] == '/');
+}
+
 /* Whether a flag that Megatron-LM lacks is one of another program's that takes one value, in all of
    those that have it: what stands behind it is no flag, whatever it is. */
 static bool is_others_value(struct str flag)
@@ -698,7 +705,7 @@ static size_t count_values(const struct facts *f, const struct flag_words *words
         if (known && most > 0 && n == (size_t)most) break;
         bool may_be_more = !known || most == 0; /* than one value of this flag */
         if (!known && n == 0 && w->dynamic && is_others_value(name)) return 1;
-        if (may_be_more && w->dynamic && w->known == 0) break;
+        if (may_be_more && may_be_flags(w)) break;
         n++;
         if (known && most == 0) break;
     }
@@ -710,7 +717,7 @@ void flags_apply(struct facts *f, const struct flag_words *words)
     bool open = false;
     for (size_t i = 0; i < words->n; i++) {
         struct flag_word name = words->items[i], value;
-        if (name.dynamic && name.known == 0) {
+        if (may_be_flags(&name)) {
             open = true;
         } else if (!is_flag(&name)) {
             if (!name.maybe && !name.dynamic) stray_word(f, &name);

@@ -219,8 +219,10 @@ static void read_linear(struct hf *h)
             linear.on[i] = interval > 0 && (i + 1) % interval != 0;
     }
     check_length(h, P_linear_attention_freq, linear.n);
-    if (any_on(&linear))
-        hf_add(h, P_linear_attention_freq, pattern_value(h, &linear), "layer_types");
+    if (!any_on(&linear)) return;
+    hf_add(h, P_linear_attention_freq, pattern_value(h, &linear), "layer_types");
+    if (hf_list(h, "linear_attn_config.kda_layers"))
+        hf_add(h, P_linear_kimi_delta, value_bool(true), "linear_attn_config.kda_layers");
 }
 
 /* ---- hybrids ---- */

@@ -97,7 +97,10 @@ static struct str find_nearest(const struct facts *f, const struct stranger *s, 
 static struct str nearest(const struct facts *f, struct str *near, size_t i)
 {
     if (near[i].p) return near[i];
-    struct str found = find_nearest(f, &f->program.strangers.items[i], i);
+    size_t sought = 0;
+    for (size_t k = 0; k < f->program.strangers.n; k++)
+        sought += near[k].p != NULL;
+    struct str found = find_nearest(f, &f->program.strangers.items[i], sought);
     return near[i] = found.n ? found : (struct str){"", 0};
 }
 
@@ -707,9 +710,28 @@ static void forget_defaults(struct facts *f)
         if (kept[i].origin == ORIGIN_DEFAULT) f->items[param_find(kind->keeps[i])] = kept[i];
 }
 
+static void keep_default(struct facts *f, int param)
+{
+    if (f->items[param].origin == ORIGIN_UNKNOWN)
+        facts_set(f, param, facts_default(f, param), ORIGIN_DEFAULT, NULL, STR(""));
+}
+
+/* Who writes what is recomputed, and how many layers at a time, writes the method beside it, and no
+   switch that stands for both, whatever a launch has in variables that nobody here knows. */
+static void keep_companions(struct facts *f)
+{
+    static const int companions[] = {P_recompute_method, P_recompute_activations,
+                                     P_moe_layer_recompute};
+    bool written = f->items[P_recompute_granularity].origin == ORIGIN_FILE &&
+                   f->items[P_recompute_num_layers].origin == ORIGIN_FILE;
+    for (size_t i = 0; written && i < sizeof companions / sizeof *companions; i++)
+        keep_default(f, companions[i]);
+}
+
 void program_open(struct facts *f)
 {
     bool launch = str_is(f->format, "megatron");
     if (launch && !is_closed(f)) forget_defaults(f);
+    if (launch) keep_companions(f);
     if (launch && facts_bool(f, P_use_checkpoint_args, false)) leave_to_checkpoint(f);
 }

@@ -196,6 +196,16 @@ static bool is_choice(const struct program_setting *s, struct str word)
     return found;
 }
 
+/* Whether a word is a slip of the other, whose letters are small, in any case. */
+static bool is_slip_of(struct str word, struct str of)
+{
+    char lower[8];
+    if (word.n >= sizeof lower) return false;
+    for (size_t i = 0; i < word.n; i++)
+        lower[i] = word.p[i] >= 'A' && word.p[i] <= 'Z' ? (char)(word.p[i] + 32) : word.p[i];
+    return edit_is_slip((struct str){lower, word.n}, of, 1);
+}
+
 /* A truth has many spellings: only a slip of one is none. */
 static bool is_truth(struct str word)
 {
@@ -203,7 +213,7 @@ static bool is_truth(struct str word)
     bool is = str_eq_nocase(word, on) || str_eq_nocase(word, off);
     int64_t n;
     if (num_parse_int(word, &n)) return !(n >> 1);
-    return is || (!edit_is_slip(word, on, 1) && !edit_is_slip(word, off, 1));
+    return is || (!is_slip_of(word, on) && !is_slip_of(word, off));
 }
 
 /* A whole number as YAML files write it, 1e6 or 10.0: what reads the file may round it. */

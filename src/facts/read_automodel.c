@@ -6,8 +6,8 @@
 #include "base/reach.h"
 #include "facts/automodel.h"
 #include "facts/bridge.h"
-#include "facts/dtypes.h"
 #include "facts/param_ids.h"
+#include "facts/words.h"
 
 /* A section alone may be anybody's: taken where the format is said. */
 enum { PART = 10 };
@@ -187,7 +187,7 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
     int64_t documented = automodel_documented_gpus(source_get(&diags->sources, source)->text);
     if (documented && !v->kind.n) set_derived(f, P_documented_gpus, value_int(documented));
     automodel_check_targets(f, v->recipe);
-    dtypes_check(f, v->recipe);
+    words_check(f, v->recipe);
     automodel_check_sections(f, kind);
     check_schedule_file(f);
     if (!v->kind.n) automodel_model_facts(f);

@@ -17,6 +17,7 @@
 #include "facts/program_kind.h"
 #include "facts/reader.h"
 #include "facts/shell.h"
+#include "facts/words.h"
 
 /* ---- values ---- */
 
@@ -173,6 +174,7 @@ static void read_yaml(struct facts *f, const struct node *doc)
         buf_add(&w.path, STR("mixed_precision"));
         set_below(&w, precision);
     }
+    words_check(f, doc);
 }
 
 /* ---- overrides ---- */
@@ -549,6 +551,8 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     check_blanks(f, &words);
     apply_words(f, &told);
     apply_words(f, &words);
+    for (size_t i = 0; i < words.n; i++)
+        words_check_override(f, &words.items[i]);
     follow_data_length(f, &words);
     forget_pipeline(f);
     bridge_recipe_settle(f);

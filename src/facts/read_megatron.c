@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/edit.h"
 #include "base/num.h"
+#include "facts/aside.h"
 #include "facts/check.h"
 #include "facts/flags.h"
 #include "facts/megatron.h"
@@ -13,6 +14,7 @@
 #include "facts/shell.h"
 #include "facts/unread.h"
 #include "facts/unsaid.h"
+#include "facts/words.h"
 
 /* ---- recognising ---- */
 
@@ -398,21 +400,6 @@ static const struct program_setting *setting_of_param(struct arena *a, struct st
     return own;
 }
 
-/* Whether a word is true or false with two letters swapped or one doubled: no other word is. */
-static bool is_truth_slip(struct arena *a, struct str text)
-{
-    struct str word = str_lower(a, text);
-    for (size_t i = 0; i < N_TRUTHS; i++) {
-        bool doubled = word.n == truths[i].n + 1, swapped = word.n == truths[i].n;
-        if ((!doubled && !swapped) || !edit_is_slip(word, truths[i], 1)) continue;
-        unsigned letters = 0;
-        for (size_t k = 0; k < word.n; k++)
-            letters += str_find(truths[i], word.p[k]) < truths[i].n;
-        if (letters == word.n && !str_eq(word, truths[i])) return true;
-    }
-    return false;
-}
-
 static void check_value(struct facts *f, const struct program_setting *own,
                         const struct node *value)
 {
@@ -423,7 +410,7 @@ static void check_value(struct facts *f, const struct program_setting *own,
     if (value->kind == NODE_SCALAR && told && (flag || !own->list)) {
         program_check_own(f, kind, own, value->text, node_span(f->diags, value));
     } else if (value->kind == NODE_SCALAR && !value->quoted &&
-               is_truth_slip(f->arena, value->text)) {
+               word_is_truth_slip(f->arena, value->text)) {
         struct diag *d =
             diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, value),
                      "'%.*s' is neither true nor false", STR_ARG(value->text));
@@ -626,6 +613,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     f->program.told = bare || options->version.n > 0;
     flags_apply(f, &words);
     program_settle(f);
+    aside_check(f);
     if (!plain && ok && program_is_megatrons(f)) unread_note(f, text, &words);
     program_take_world(f, NULL, &words);
     placeholder_tell(f);

@@ -2,7 +2,6 @@
 /* YAML files of programs built on Megatron-LM, which hold its arguments by destination in sections
    of their own (rules/programs). What the sections leave out, the program decides. */
 #include "base/num.h"
-#include "facts/dtypes.h"
 #include "facts/inherit.h"
 #include "facts/megatron.h"
 #include "facts/model.h"
@@ -12,6 +11,7 @@
 #include "facts/reader.h"
 #include "facts/repeated.h"
 #include "facts/shell.h"
+#include "facts/words.h"
 
 /* The program one of whose presets a document is: it names those that it is laid over, and holds
    mostly destinations of Megatron-LM's beside, not those of another trainer that the program can
@@ -176,7 +176,7 @@ static void read_document(struct facts *f, const struct node *doc,
     note_slipped(f);
     take_sizes(f, all);
     program_take_world(f, all, NULL);
-    dtypes_check(f, doc);
+    words_check(f, doc);
 }
 
 enum value_at { VALUE_NONE, VALUE_THERE, VALUE_OPEN };
@@ -299,11 +299,16 @@ static void note_dash(struct facts *f, const struct flag_word *w)
 }
 
 /* A blank before the equals sign: Hydra takes the name alone for a mistake. */
-static void note_bare(struct facts *f, const struct flag_word *w)
+static void note_bare(struct facts *f, const struct flag_words *words, size_t at)
 {
+    const struct flag_word *w = &words->items[at], *next = at + 1 < words->n ? w + 1 : NULL;
     bool bare = !w->dynamic && !w->maybe && str_find(w->text, '=') == w->text.n;
     bool inside = program_kind_behind(f->program.kind, w->text).n;
-    if (bare && inside && is_override(w->text)) flag_word_bare(f, w);
+    bool cut = next && next->known && next->text.p[0] == '=';
+    struct str name = w->text;
+    while (name.n && name.p[0] == '+')
+        name = str_slice(name, 1, name.n);
+    if (bare && (inside || cut) && is_override(name)) flag_word_bare(f, w);
 }
 
 static bool read_script(struct facts *f, struct str text, const struct read_options *options)
@@ -316,7 +321,7 @@ static bool read_script(struct facts *f, struct str text, const struct read_opti
     for (size_t i = 0; i < words.n; i++) {
         read_setting(f, &words, i, options);
         if (f->program.kind->n_keys) note_parts(f, &words.items[i]);
-        note_bare(f, &words.items[i]);
+        note_bare(f, &words, i);
         note_written(f, &words, i, &before);
         note_option(f, hydra, &words.items[i]);
         note_dash(f, &words.items[i]);

@@ -62,7 +62,7 @@ static bool is_argument(const struct shell *sh, struct shell_text t)
     return param_find_key(framework, s, NULL) >= 0;
 }
 
-static int count_flags(const struct shell *sh, const struct shell_fields *words, size_t from)
+int shell_count_flags(const struct shell *sh, const struct shell_fields *words, size_t from)
 {
     int n = 0;
     for (size_t i = from; i < words->n; i++)
@@ -124,7 +124,7 @@ static size_t end_of_command(const struct shell_fields *words, size_t from)
 static void go_on(struct shell *sh, const struct shell_fields *words)
 {
     if (sh->launch.n && str_is(shell_str(sh->launch.items[sh->launch.n - 1]), " ")) sh->launch.n--;
-    sh->launch_flags += count_flags(sh, words, 0);
+    sh->launch_flags += shell_count_flags(sh, words, 0);
     add_fields(sh, &sh->launch, words, 0, end_of_command(words, 0));
 }
 
@@ -138,11 +138,20 @@ static struct shell_fields with_program(struct shell *sh, const struct shell_fie
     return all;
 }
 
+/* The launch so far, as another one is read in its place. */
+static void keep_aside(struct shell *sh)
+{
+    struct shell_fields all = {0};
+    add_fields(sh, &all, &sh->program, 0, sh->program.n);
+    add_fields(sh, &all, &sh->launch, 0, sh->launch.n);
+    shell_note_launch(sh, &all, sh->program.n, all.n);
+}
+
 void shell_launch(struct shell *sh, const struct shell_fields *words)
 {
     struct shell_fields all;
     bool known = is_argument(sh, words->items[0]);
-    if (!sh->launch_flags && count_flags(sh, words, 0))
+    if (!sh->launch_flags && shell_count_flags(sh, words, 0))
         known = true; /* the launch so far has none */
     if (shell_is_tail(sh, words, known)) {
         if (sh->launch_goes_on) {
@@ -154,9 +163,11 @@ void shell_launch(struct shell *sh, const struct shell_fields *words)
     }
     sh->before = *words;
     size_t from = first_argument(sh, words);
-    int flags = count_flags(sh, words, from);
+    int flags = shell_count_flags(sh, words, from);
     sh->launch_goes_on = flags > sh->launch_flags;
+    if (!sh->launch_goes_on) shell_note_launch(sh, words, from, end_of_command(words, from));
     if (!sh->launch_goes_on) return;
+    if (sh->launch_flags) keep_aside(sh);
     sh->launch_flags = flags;
     sh->launch = sh->program = (struct shell_fields){0};
     add_fields(sh, &sh->launch, words, from, end_of_command(words, from));
@@ -170,8 +181,7 @@ static bool looks_like_one(const struct shell *sh, struct shell_text t)
     return sh->f->framework == FRAMEWORK_BRIDGE ? str_find(s, '=') < s.n : str_starts(s, STR("--"));
 }
 
-/* The fields of an unquoted $variable. */
-static void split_blanks(struct shell *sh, struct shell_text t, struct shell_fields *out)
+void shell_split_blanks(struct shell *sh, struct shell_text t, struct shell_fields *out)
 {
     for (size_t at = 0, from = 0; at <= t.n; at++) {
         bool between = at == t.n || strchr(" \t\n", t.p[at]);
@@ -213,8 +223,8 @@ static void collect_variables(struct shell *sh)
         struct shell_fields fields = {0};
         const struct shell_fields *items = &sh->vars.items[i].items;
         for (size_t k = 0; k < items->n; k++)
-            split_blanks(sh, items->items[k], &fields);
-        int flags = count_flags(sh, &fields, 0), dashes = 0;
+            shell_split_blanks(sh, items->items[k], &fields);
+        int flags = shell_count_flags(sh, &fields, 0), dashes = 0;
         for (size_t k = 0; k < fields.n; k++)
             dashes += looks_like_one(sh, fields.items[k]);
         if (flags == 0 || 2 * flags < dashes) continue;
@@ -223,7 +233,7 @@ static void collect_variables(struct shell *sh)
             shell_push(sh, &all, fields.items[k]);
         doubt_rivals(sh, &all, before);
     }
-    sh->launch_flags = count_flags(sh, &all, 0);
+    sh->launch_flags = shell_count_flags(sh, &all, 0);
     sh->launch = all;
 }
 
@@ -263,35 +273,97 @@ static struct shell shell_of(struct facts *f, struct str text, const struct read
     return sh;
 }
 
+/* Flags alone. */
+static void read_flags(struct shell *sh, struct shell_text all)
+{
+    sh->in = (struct shell_source){.text = all};
+    while (!shell_at_end(sh)) {
+        size_t before = sh->in.at;
+        shell_skip_blanks(sh);
+        shell_word(sh, &sh->launch, true);
+        if (sh->in.at == before) sh->in.at++;
+    }
+}
+
+static void read_script(struct shell *sh, struct str text, struct shell_text all)
+{
+    sh->header = shell_read_header(sh, text);
+    shell_run(sh, all);
+    sh->launches = sh->launch_flags > 0;
+    if (!sh->launches) collect_variables(sh);
+    const struct program_kind *kind = sh->f->program.kind;
+    sh->f->program = launched(sh);
+    sh->f->program.kind = kind;
+    shell_tell(sh, text);
+}
+
+/* Where in the line the open quote is closed: in a condition behind its word. */
+static size_t closing_place(struct str text, size_t open, size_t end)
+{
+    struct str rest = str_slice(text, open, end);
+    if (str_find_str(rest, STR(" ]")) < rest.n) return open + str_find(rest, ' ');
+    return end > open + 1 && text.p[end - 1] == '\\' ? end - 1 : end;
+}
+
+/* The script with its open quote closed on its line, where that can be told: from there on a shell
+   takes commands for text and texts for commands. */
+static bool close_quote(const struct shell *sh, struct shell_text *all, uint32_t *open_at)
+{
+    size_t open, end;
+    bool quotes = sh->failed && str_is(str_of(sh->failed_rule), "shell-syntax");
+    if (!quotes || !shell_find_open_quote(shell_str(*all), &open, &end)) return false;
+    struct shell_buf b = {.arena = sh->arena};
+    size_t close = closing_place(shell_str(*all), open, end);
+    for (size_t i = 0; i < all->n; i++) {
+        if (i == close) shell_buf_add(&b, all->p[open], all->at[i]);
+        if (i == close) shell_buf_add(&b, ' ', all->at[i]);
+        shell_buf_add(&b, all->p[i], all->at[i]);
+    }
+    *open_at = all->at[open];
+    *all = shell_buf_get(&b);
+    return true;
+}
+
+/* What was found and noted while quotes stood on the wrong side. */
+static void forget_findings(struct facts *f, size_t diags, size_t sourced)
+{
+    while (f->diags->n > diags)
+        diag_remove(f->diags, f->diags->n - 1);
+    f->sourced.n = sourced;
+}
+
 bool shell_read(struct facts *f, struct str text, const struct read_options *options,
                 struct flag_words *out)
 {
+    size_t diags = f->diags->n, sourced = f->sourced.n;
+    bool flags = f->program.told || str_starts(str_trim(text), STR("--"));
+    struct program program = f->program;
     struct shell sh = shell_of(f, text, options);
     struct shell_text all = sh.files.items[0].text;
+    uint32_t open_at = 0;
     set_arguments(&sh);
-    if (f->program.told || str_starts(str_trim(text), STR("--"))) {
-        sh.in = (struct shell_source){.text = all};
-        while (!shell_at_end(&sh)) {
-            size_t before = sh.in.at;
-            shell_skip_blanks(&sh);
-            shell_word(&sh, &sh.launch, true);
-            if (sh.in.at == before) sh.in.at++;
-        }
-    } else {
-        sh.header = shell_read_header(&sh, text);
-        shell_run(&sh, all);
-        sh.launches = sh.launch_flags > 0;
-        if (!sh.launches) collect_variables(&sh);
-        const struct program_kind *kind = f->program.kind;
-        f->program = launched(&sh);
-        f->program.kind = kind;
-        shell_tell(&sh, text);
+    if (flags)
+        read_flags(&sh, all);
+    else
+        read_script(&sh, text, all);
+    if (!flags && close_quote(&sh, &all, &open_at)) {
+        forget_findings(f, diags, sourced);
+        f->program = program;
+        sh = shell_of(f, text, options);
+        set_arguments(&sh);
+        read_script(&sh, text, all);
+        sh.failed = true;
+        sh.failed_rule = "shell-syntax";
+        sh.failure = "this quote is not closed";
+        sh.failed_at = open_at;
     }
     export_environment(&sh);
     shell_set_world(&sh);
     /* what could not be read may have any flag */
     if (sh.failed) *VEC_PUSH(sh.arena, &sh.launch) = shell_text_at(sh.arena, SHELL_UNKNOWN_TEXT, 0);
     *out = shell_words(&sh, &sh.launch);
+    f->aside = ARENA_NEW(f->arena, struct flag_words);
+    *f->aside = shell_words(&sh, &sh.aside);
     if (sh.failed)
         diag_add(f->diags, SEVERITY_ERROR, sh.failed_rule, shell_span(&sh, sh.failed_at, 1), "%s",
                  sh.failure);

@@ -60,10 +60,14 @@ static struct shell_var *assign(struct shell *sh, size_t n)
     bool append = shell_peek(sh, n) == '+';
     sh->in.at += n + 1 + append;
     bool array = shell_peek(sh, 0) == '(';
+    uint32_t from = shell_offset(sh);
+    sh->assigned = array ? (struct str){"", 0} : name;
     if (array)
         take_array(sh, &items);
     else
         shell_word(sh, &items, false);
+    sh->assigned = (struct str){"", 0};
+    shell_note_aside(sh, &items, from);
     if (!array) forget_placeholder(sh, &items.items[0]);
     if (!setting_use(sh->options, name)) shell_var_set(sh, name, &items, array, append);
     return shell_var_find(sh, name);
@@ -323,10 +327,20 @@ static void run_declaration(struct shell *sh, bool export)
             var = assign(sh, n);
         else
             shell_word(sh, &words, true);
+        if (words.n && sh->live == SHELL_DEAD) shell_note_set(sh, shell_str(words.items[0]));
         if (words.n) var = shell_var_find(sh, shell_str(words.items[0]));
         if (words.n && !shell_known(words.items[0])) sh->sets_any = true; /* export "$NAME"=… */
         if (var && export && sh->live != SHELL_DEAD) var->exported = true;
     }
+}
+
+/* What does not run: whether it is a command at all, and which variables it would set. */
+static void skip_words(struct shell *sh, const struct shell_fields *words)
+{
+    shell_note_tail(sh, words);
+    if (!str_is_any(shell_str(words->items[0]), "read|printf|mapfile|readarray|getopts")) return;
+    for (size_t i = 1; i < words->n; i++)
+        shell_note_set(sh, shell_str(words->items[i]));
 }
 
 enum shell_status shell_run_simple(struct shell *sh)
@@ -358,5 +372,7 @@ enum shell_status shell_run_simple(struct shell *sh)
         }
     }
     if (words.n == 0) return SHELL_YES;
-    return sh->live == SHELL_DEAD ? SHELL_PERHAPS_YES : run_words(sh, &words);
+    if (sh->live != SHELL_DEAD) return run_words(sh, &words);
+    skip_words(sh, &words);
+    return SHELL_PERHAPS_YES;
 }

@@ -220,6 +220,7 @@ static void run_rounds(struct shell *sh, struct str name, const struct shell_fie
         shell_run_list(sh);
     }
     if (rounds == 0) {
+        shell_note_set(sh, name);
         shell_set_live(sh, SHELL_DEAD);
         shell_run_list(sh);
     }

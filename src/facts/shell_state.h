@@ -2,7 +2,8 @@
 /* Inside the script evaluator: texts that know where each byte was written, variables, and the
    reading position. shell_file.c has the files, shell_word.c expands words, shell_arith.c computes,
    shell_run.c follows control flow, shell_command.c runs commands, shell.c finds the launch,
-   shell_world.c the number of GPUs, shell_notice.c what is wrong with the script itself. */
+   shell_world.c the number of GPUs, shell_missing.c variables that nobody sets, shell_tail.c flags
+   that are commands, shell_notice.c what else is wrong with the script itself. */
 #ifndef MOEPLAN_FACTS_SHELL_STATE_H
 #define MOEPLAN_FACTS_SHELL_STATE_H
 
@@ -25,7 +26,8 @@ enum {
     SHELL_FIELD_WORK = 16,    /* what a field or an item of an array counts for */
     SHELL_READ_WORK = 8,      /* bytes read, or compared with a pattern, that count for one */
     SHELL_MAX_FILES = 32,     /* files that are sourced */
-    SHELL_MAX_NOTED = 64      /* names and places kept for findings */
+    SHELL_MAX_NOTED = 64,     /* names and places kept for findings */
+    SHELL_MAX_ASIDE = 1024    /* words beside the launch */
 };
 
 /* A text and, for each byte, where it was written: its offset in the script, or beyond the script
@@ -65,11 +67,18 @@ struct shell_place {
 struct shell_missing {
     struct str name;
     uint32_t at;
-    bool stops; /* under set -u */
+    bool stops;      /* under set -u */
+    struct str into; /* the variable that takes its value, or another one */
 };
 struct shell_missing_list {
     struct shell_missing *items;
     size_t n, cap;
+};
+/* A command that is a flag. */
+struct shell_tail {
+    uint32_t at, cut; /* where it stands; 1 + the comment that ends the one before, or 0 */
+    struct str name;
+    bool told;
 };
 /* What the #SBATCH header says; 0: nothing. */
 enum {
@@ -154,6 +163,7 @@ struct shell {
     int launch_flags;
     bool launches;               /* the flags are those of a command */
     bool launch_goes_on;         /* the last command was that launch */
+    struct shell_fields aside;   /* flags beside it */
     struct shell_fields before;  /* the last command that may have been one */
     uint32_t command_at;         /* where the present command is written */
     struct shell_fields program; /* its words before the script: torchrun and its options */
@@ -171,7 +181,12 @@ struct shell {
     bool nounset;                 /* set -u */
     uint32_t comment, cut;        /* 1 + the comment that ends a continued command, this and the
                                      last one; 0: none */
-    struct shell_missing_list missing, arguments; /* variables; $1 ... */
+    VEC(struct shell_tail) tails;
+    struct shell_missing_list missing, dead; /* variables; those in what does not run */
+    struct shell_missing_list defaults;      /* those in NAME=${OTHER:-8} */
+    struct shell_missing_list arguments;     /* $1 ... */
+    struct str assigned;                     /* NAME, while what it takes is read */
+    struct map set_elsewhere;                /* names that are set in what does not run */
 };
 
 /* ---- texts ---- */
@@ -292,6 +307,11 @@ struct shell_text shell_expand_text(struct shell *sh, struct shell_text text);
 /* The same of a here-document, in which quotes are letters. */
 struct shell_text shell_expand_document(struct shell *sh, struct shell_text text);
 
+/* ---- open quotes (shell_quote.c) ---- */
+/* In a script with a quote that is not closed: where it most likely is, and the end of that line;
+   false: nobody can tell. */
+bool shell_find_open_quote(struct str text, size_t *open, size_t *end);
+
 /* ---- brackets (shell_bracket.c) ---- */
 /* Moves behind the bracket that closes the one before the reading position; the text between. */
 struct shell_text shell_bracket(struct shell *sh, char open, char close);
@@ -337,8 +357,19 @@ bool shell_take_redirection(struct shell *sh);
 bool shell_substitute(struct shell *sh, struct shell_text text, struct shell_text *out);
 /* A simple command with its words expanded. */
 void shell_launch(struct shell *sh, const struct shell_fields *words); /* shell.c */
+/* How many arguments of the framework are among the fields from `from` on. */
+int shell_count_flags(const struct shell *sh, const struct shell_fields *words, size_t from);
+/* The fields of an unquoted $variable. */
+void shell_split_blanks(struct shell *sh, struct shell_text t, struct shell_fields *out);
 /* Fields as words of a command line. */
 struct flag_words shell_words(struct shell *sh, const struct shell_fields *fields);
+
+/* ---- beside the launch (shell_aside.c) ---- */
+/* A variable's value, read from `from` up to the reading position, where it is not set for certain:
+   flags in it are kept aside. */
+void shell_note_aside(struct shell *sh, const struct shell_fields *items, uint32_t from);
+/* A launch, its arguments in [from, to), in whose place another one is read. */
+void shell_note_launch(struct shell *sh, const struct shell_fields *words, size_t from, size_t to);
 
 /* ---- the number of GPUs (shell_world.c) ---- */
 struct slurm shell_read_header(struct shell *sh, struct str text);
@@ -347,14 +378,27 @@ void shell_set_world(struct shell *sh);
 /* What Slurm puts into a variable; 0: nothing that is known. */
 int64_t shell_slurm_variable(const struct slurm *s, struct str name);
 
-/* ---- findings about the script (shell_notice.c) ---- */
+/* ---- variables that nobody sets (shell_missing.c) ---- */
 /* A variable, or an argument $1 ..., that nobody sets is used at `at`. */
 void shell_note_missing(struct shell *sh, struct str name, uint32_t at);
 void shell_note_argument(struct shell *sh, struct str name, uint32_t at);
+/* One that nobody sets is used with a default. */
+void shell_note_default(struct shell *sh, struct str name, uint32_t at);
+/* A variable is set in what does not run. */
+void shell_note_set(struct shell *sh, struct str name);
+/* What is known of them only at the end. */
+void shell_tell_missing(struct shell *sh);
+
+/* ---- flags that are commands (shell_tail.c) ---- */
 /* A command that is a flag or an override, the framework's when `known`: the backslash before it is
    lost, or a comment ended the command. True when it is one; its words then belong to the launch
    before it. */
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known);
+/* The same of a command that does not run: told at the end, where it ran nowhere else. */
+void shell_note_tail(struct shell *sh, const struct shell_fields *words);
+void shell_tell_tails(struct shell *sh);
+
+/* ---- other findings about the script (shell_notice.c) ---- */
 /* What is known only at the end: misspelt variables, arguments that matter, CR LF. */
 void shell_tell(struct shell *sh, struct str text);
 

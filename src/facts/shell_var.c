@@ -179,6 +179,7 @@ static void set_plain(struct shell *sh, struct shell_var *var, bool is_new, stru
 void shell_var_set(struct shell *sh, struct str name, const struct shell_fields *items,
                    bool is_array, bool append)
 {
+    if (sh->live == SHELL_DEAD) shell_note_set(sh, name);
     if (sh->live == SHELL_DEAD) return;
     struct shell_var *var = shell_var_find(sh, name);
     shell_charge(sh, SHELL_FIELD_WORK + name.n);

@@ -236,6 +236,7 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
     if (op == '-' || op == '=') {
         if (!missing) return value;
         if (unset && counts_nodes(name)) sh->f->world_guessed = true;
+        if (unset) shell_note_default(sh, name, rest.at[0] - (uint32_t)name.n);
         struct shell_text otherwise = shell_expand_text(sh, word);
         if (op == '=') shell_var_set_text(sh, name, otherwise);
         return otherwise;

@@ -350,6 +350,13 @@ static void read_check(struct loader *l, const struct key *key, const struct nod
     if (!str_is(node->text, "native")) record_error(l, node, "%s must be native", key->name);
 }
 
+static void read_upwards(struct loader *l, const struct key *key, const struct node *node,
+                         struct rule *r)
+{
+    r->upwards_free = node->kind == NODE_SCALAR && str_is(node->text, "free");
+    if (!r->upwards_free) record_error(l, node, "%s can be free, or is not said", key->name);
+}
+
 /* A number from 0 up. */
 static void read_number(struct loader *l, const struct key *key, const struct node *node,
                         struct rule *r)
@@ -591,6 +598,7 @@ static const struct key keys[] = {
     {"phase", IN_CHECK, read_word, .offset = MEMBER(phase), .words = phases, .first = PHASE_FIT},
     {"confidence", IN_CHECK, read_number, .offset = MEMBER(confidence), .most = 1},
     {"margin", IN_CHECK, read_number, .offset = MEMBER(margin), .most = 100},
+    {"upwards", IN_CHECK, read_upwards, .type = EXPR_DYN},
     {"examples", IN_ALL, read_examples, .type = EXPR_DYN},
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };

@@ -87,6 +87,7 @@ struct rule {
     double confidence;
     double margin; /* relative step time a step away from `decides` must gain; negative: by the
                       confidence */
+    bool upwards_free; /* guides: more than what is decided follows the guide as well */
     const struct rule_example *examples;
     size_t n_examples;
 };

@@ -84,6 +84,20 @@ static void the_first_and_the_fastest_stay(void **state)
     assert_int_equal(finalists_cut(plans, 0, 3), 0);
 }
 
+/* A faster plan with a risk does not push out the fastest of those without, which the first may be
+   three percent slower than. */
+static void the_fastest_without_a_risk_stays(void **state)
+{
+    (void)state;
+    struct contender plans[] = {plan(1, 10.1, 50), plan(2, 10.2, 50), plan(3, 10, 90),
+                                plan(4, 9, 90)};
+    plans[3].risky = true;
+    assert_int_equal(finalists_cut(plans, 4, 3), 3);
+    static const int left[] = {1, 3, 4};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(plans[i].knobs.pp, left[i]);
+}
+
 /* How many sharded plans are taken, where one of that score stands beside others of about ten. */
 static size_t rivals_taken(int others, double score)
 {
@@ -117,6 +131,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(risks_are_no_measure),
     cmocka_unit_test(the_first_is_one_of_five),
     cmocka_unit_test(the_first_and_the_fastest_stay),
+    cmocka_unit_test(the_fastest_without_a_risk_stays),
     cmocka_unit_test(a_rival_is_near_or_takes_no_place),
 };
 

@@ -99,6 +99,10 @@ static void families_mean_what_they_do_not_say(void **state)
          "linear_attention_freq:4; attention_output_gate:true; moe_shared_expert_gate:true; "
          "untie_embeddings_and_output_weights:false; vision_num_layers:2; "
          "vision_num_deepstack_layers:2"},
+        {"{\"model_type\":\"kimi_linear\"," BASE
+         "\"num_hidden_layers\":4,\"intermediate_size\":128,\"linear_attn_config\":{\"full_attn_layers\":[4],\"kda_layers\":["
+         "1,2,3],\"head_dim\":16,\"num_heads\":4,\"short_conv_kernel_size\":4}}",
+         "linear_attention_freq:4; linear_kimi_delta:true; linear_num_key_heads:4"},
         {"{\"model_type\":\"nemotron_h\"," BASE
          "\"hybrid_override_pattern\":\"MEM*-\",\"intermediate_size\":128,"
          "\"n_routed_experts\":8,\"num_experts_per_tok\":2,\"moe_intermediate_size\":32,\"mamba_"

@@ -165,6 +165,19 @@ static void slips_are_noticed_where_anything_is_taken(void **state)
         {"model: {_target_: a.b, torch_dtype: bfloat61}", "value-choice", "did you mean bfloat16?"},
         {"model: {_target_: a.b, torch_dtype: torch.floaat32}", "value-choice",
          "did you mean torch.float32?"},
+        {"model: {_target_: a.b, attn_implementation: eagre}", "value-choice",
+         "did you mean eager?"},
+        {"dataset: {_target_: a.b, any: flase}", "value-type",
+         "did you mean false? one of true, false"},
+        {"dataset: {_target_: a.b, path_or_datset: c}", "unknown-key",
+         "did you mean path_or_dataset?"},
+        {"validation_dataset: {_target_: a.b, seq_lenght: 4}", "unknown-key",
+         "did you mean seq_length?"},
+        {"dist_env: {bakcend: nccl}", "unknown-key", "did you mean backend?"},
+        {"freeze_config: {freeze_embedings: true}", "unknown-key",
+         "did you mean freeze_embeddings?"},
+        {"loss_fn: {_target_: torch.nn.CrossEntropyLos}", "import-path",
+         "did you mean torch.nn.CrossEntropyLoss?"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct diag *d = only_finding(state, cases[i].body);

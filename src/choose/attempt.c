@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every plan on the present spot and stages: states of recomputation and offload, variants with
+   each, and their sides. */
+#include <math.h>
+
+#include "choose/visit.h"
+#include "facts/param_ids.h"
+
+/* Whether a plan of the present layout would be kept. One that offloads where others do without is
+   for its speed alone. */
+static bool is_wanted(const struct search *s, double score, double step_s)
+{
+    const struct finalists *f = &s->finalists;
+    if (s->last_resort) return step_s <= fmin(s->worth, f->fast[0].step_s);
+    return finalists_want(f, &s->c.knobs, score, step_s, s->risky);
+}
+
+bool search_matters(const struct search *s, double step_s, double wish)
+{
+    if (s->any) return s->finalists.n_fast == 0;
+    return s->request->exhaustive || is_wanted(s, step_s * prefer_factor(wish), step_s);
+}
+
+void search_set_spot(struct search *s, const struct spot *spot, int vpp)
+{
+    s->group = s->spots.groups.items[spot->group];
+    s->c.knobs = s->group->knobs;
+    s->c.knobs.pp = spot->pp;
+    s->c.knobs.schedules = spot->schedules;
+    s->c.knobs.vpp = vpp;
+}
+
+/* ---- one plan ---- */
+
+/* Seconds around the passes of a step at least, of which these take no more. */
+static double around(const struct search *s, const struct knobs *k, double passes_s)
+{
+    double slow = s->group->least[0].ways[0].slow,
+           window = passes_s / (slow * (double)knobs_microbatches(k));
+    return sharding_optimizer(&s->timing, k, s->params) +
+           slow * sharding_exposed_least(&s->timing, k, s->params, window);
+}
+
+double search_around(struct search *s, int most_vpp)
+{
+    const struct kind *kind = present_kind(s);
+    struct knobs present = s->c.knobs;
+    double least = INFINITY, slowest = finalists_slowest(&s->finalists);
+    for (int i = 0; i < kind->n_sides; i++) {
+        s->c.knobs = present;
+        if (!combination_set(&kind->sides[i], &s->c)) continue;
+        s->c.knobs.vpp = most_vpp;
+        least = fmin(least, around(s, &s->c.knobs, slowest));
+    }
+    s->c.knobs = present;
+    return isinf(least) ? 0 : least;
+}
+
+bool search_note_rejection(struct search *s, const char *why)
+{
+    if (!why) return false;
+    s->out->rejected++;
+    s->out->last_rejection = why;
+    return true;
+}
+
+bool search_offer(struct search *s, struct contender *o)
+{
+    search_take_layers(s);
+    o->step_s = time_step(s->layers, &s->c);
+    o->score = o->step_s * prefer_factor(s->wish + search_wish(s, PART_STATE));
+    o->risky = s->risky;
+    if (isinf(o->step_s) || !is_wanted(s, o->score, o->step_s)) return true;
+    const struct search_request *r = s->request;
+    if (search_note_rejection(s, r->reject ? r->reject(r->context, &s->c) : NULL)) return false;
+    finalists_add(&s->finalists, o);
+    return true;
+}
+
+/* Whether a refusal that is known holds for the present knobs; the last one is kept. */
+static bool is_refused(struct search *s)
+{
+    const struct search_request *r = s->request;
+    const char *why = r->refused ? r->refused(r->context, &s->c.knobs) : NULL;
+    if (why) s->out->last_rejection = why;
+    return why;
+}
+
+/* What makes room on the present spot and stages. */
+struct relief {
+    int recompute, offload;
+    double seconds; /* that the offload adds at least */
+};
+
+/* SQUEEZED: it fits with its layers divided by memory, and would be faster if it kept less.
+   HOPELESS: no room, nor with other virtual stages of the class being visited. */
+enum result { TOO_SLOW, NO_ROOM, HOPELESS, REFUSED, SQUEEZED, GOOD };
+
+/* room_is_denied_to_all of the present knobs, which have a side of those in *open. Before anything
+   fits that may be false of what has no room either. */
+static bool is_denied_to_all(struct search *s, struct open_sides *open, int side)
+{
+    if (open->sides >> side & 1) return false;
+    if (room_is_denied_to_all(s)) return true;
+    if (s->finalists.n_fast > 0) open->sides |= (uint32_t)1 << side;
+    return false;
+}
+
+/* Whether the present plan, whose layers were moved to make room, is too slow as it is divided now:
+   its bound before knew only how they stand best. */
+static bool is_slowed(struct search *s)
+{
+    if (s->c.knobs.layout == 0) return false; /* even: s->layout is the one that it stands for */
+    double least = spots_bound_of_split(&s->spots, &s->c, s->rates, &s->layout);
+    least += around(s, &s->c.knobs, least);
+    return !search_matters(s, least, s->wish + search_wish(s, PART_STATE));
+}
+
+/* Tries the present knobs, all of them set, with one of a variant's sides. */
+static enum result try_plan(struct search *s, const struct relief *x, struct open_sides *open,
+                            int side)
+{
+    struct contender o;
+    bool moved;
+    if (is_refused(s)) return REFUSED;
+    search_take_layers(s);
+    if (!search_divide_by_time(s)) return NO_ROOM;
+    double least = s->division.seconds;
+    least += around(s, &s->c.knobs, least);
+    if (!search_matters(s, least, s->wish + search_wish(s, PART_STATE))) return TOO_SLOW;
+    if (is_denied_to_all(s, open, side)) return HOPELESS;
+    if (s->least_vpp < s->most_vpp && room_is_denied(s, s->c.knobs.vpp)) return NO_ROOM;
+    if (!room_is_found(s, &o, &moved)) return NO_ROOM;
+    room_is_noted(s, x->recompute, x->offload);
+    if (moved && is_slowed(s)) return SQUEEZED;
+    return !search_offer(s, &o) ? REFUSED : moved ? SQUEEZED : GOOD;
+}
+
+/* Tries the present variant with every side that may be best. GOOD: none of them would do better
+   with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
+static enum result try_sides(struct search *s, struct variant *v, const struct relief *x)
+{
+    const struct kind *kind = present_kind(s);
+    struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);
+    uint32_t needless = 0;
+    struct knobs plain = s->c.knobs;
+    bool settled = true, hopeless = true, any = false;
+    for (int i = 0; i < kind->n_sides; i++) {
+        if (needless & 1u << i && !s->request->exhaustive) continue;
+        s->c.knobs = plain;
+        if (!combination_set(&kind->sides[i], &s->c) ||
+            !combination_set(&kind->offloads[x->offload], &s->c))
+            continue;
+        enum result one = try_plan(s, x, open, i);
+        settled = settled && (one == GOOD || one == TOO_SLOW);
+        hopeless = hopeless && one == HOPELESS;
+        if (one != REFUSED) needless |= kind->worse[i];
+        any = true;
+    }
+    s->c.knobs = plain;
+    return any && settled ? GOOD : any && hopeless ? HOPELESS : NO_ROOM;
+}
+
+/* ---- variants ---- */
+
+/* Seconds that the optimizer on the CPU adds to a step at least. */
+static double cpu_seconds(struct search *s, const struct combination *offload)
+{
+    struct knobs without = s->c.knobs;
+    combination_set(offload, &s->c);
+    struct knobs with = s->c.knobs;
+    s->c.knobs = without;
+    if (with.optimizer_offload <= 0) return 0;
+    return sharding_optimizer(&s->timing, &with, s->params) -
+           sharding_optimizer(&s->timing, &without, s->params);
+}
+
+/* Whether the present variant cannot have the offload, or refusals that are known hold with it,
+   whatever the sides. */
+static bool is_refused_with(struct search *s, const struct combination *offload)
+{
+    struct knobs without = s->c.knobs;
+    s->c.knobs.fp8_param_gather = false; /* beside which sides decide whether it may be */
+    bool possible = combination_set(offload, &s->c);
+    s->c.knobs.fp8_param_gather = without.fp8_param_gather;
+    bool refused = !possible || is_refused(s);
+    s->c.knobs = without;
+    return refused;
+}
+
+/* Variants without room after which the leanest is asked whether any has, which takes as long as to
+   try a few. */
+enum { TRIED_FIRST = 3 };
+
+/* Tries a variant; false: no other has room either. *without: those that were tried and have none,
+   or would do better with more. */
+static bool try_variant(struct search *s, struct variant *v, const struct relief *x, int *without)
+{
+    bool all = s->request->exhaustive;
+    const struct combination *offload = &present_kind(s)->offloads[x->offload];
+    variant_set(s, v, x->recompute);
+    const struct time_rates *rates = variant_rates(s, v, x->recompute);
+    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) +
+                   (x->seconds > 0 ? x->seconds : s->around);
+    s->risky = v->risky || s->last_resort;
+    bool slow = !search_matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
+         settled = slow;
+    if (!slow && !is_refused_with(s, offload)) {
+        cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
+                                          : room_is_known_cramped(s, x->recompute, 0));
+        enum result one = cramped ? NO_ROOM : try_sides(s, v, x);
+        settled = one == GOOD;
+        if (one == HOPELESS) variant_give_up(v, x->recompute, x->offload);
+        if (!settled && !all && ++*without >= TRIED_FIRST)
+            cramped = room_is_cramped(s, x->recompute, x->offload);
+    }
+    s->risky = false;
+    if (settled) variant_settle(s, v, x->recompute, x->offload);
+    return !cramped;
+}
+
+static void try_variants(struct search *s, const struct spot *spot, double wish,
+                         const struct relief *x)
+{
+    struct group *g = s->group;
+    int vpp = s->c.knobs.vpp;
+    int without = 0;
+    bool room = true, all = s->request->exhaustive;
+    for (size_t i = 0; i < g->n_variants && room; i++) {
+        if (!all && variant_is_settled(&g->variants[i], x->recompute, x->offload)) continue;
+        search_set_spot(s, spot, vpp);
+        s->wish = wish + g->variants[i].wish;
+        room = try_variant(s, &g->variants[i], x, &without);
+    }
+    search_set_spot(s, spot, vpp);
+}
+
+/* Whether it is known already that there is no room, or that every variant is settled. */
+static bool is_idle(const struct search *s, const struct relief *x, uint64_t settled)
+{
+    bool idle = room_is_known_cramped(s, x->recompute, x->offload) || settled >> x->recompute & 1;
+    return !s->request->exhaustive && idle;
+}
+
+/* Tries every state of recomputation with an offload. */
+static void try_offload(struct search *s, const struct spot *spot, double wish, int offload)
+{
+    const struct kind *kind = present_kind(s);
+    struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
+    uint64_t settled = variants_settled(s, offload);
+    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++) {
+        if (is_idle(s, &x, settled)) continue;
+        try_variants(s, spot, wish, &x);
+        settled = variants_settled(s, offload); /* which only trials change */
+    }
+}
+
+/* Whether a variant may matter without offload: its layers divided as is best for them, and nothing
+   beside them. */
+static bool may_matter(struct search *s, struct variant *v, int recompute, double wish)
+{
+    variant_set(s, v, recompute);
+    const struct time_rates *rates = variant_rates(s, v, recompute);
+    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) + s->around;
+    wish += v->wish + search_wish(s, PART_STATE);
+    s->risky = v->risky || s->last_resort;
+    bool may = search_matters(s, least, wish) && split_by_time(&s->c, rates, &s->layout) &&
+               search_matters(
+                   s, s->around + spots_bound_of_split(&s->spots, &s->c, rates, &s->layout), wish);
+    s->risky = false;
+    return may;
+}
+
+static bool is_open(const struct variant *v, int recompute)
+{
+    return !(v->fast >> recompute & 1) && !variant_is_settled(v, recompute, 0);
+}
+
+/* The one in the middle, by seconds, of the variants of which it is not known whether they may
+   matter without offload; NULL: it is of all. */
+static struct variant *middle_open(const struct group *g, int recompute)
+{
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < g->n_variants; i++)
+        n += is_open(&g->variants[i], recompute);
+    if (n == 0) return NULL;
+    for (size_t skip = n / 2; skip > 0 || !is_open(&g->variants[at], recompute); at++)
+        skip -= is_open(&g->variants[at], recompute);
+    return &g->variants[at];
+}
+
+/* Settles on the present spot and stages the variants that are too slow without offload, and so
+   with any. Where one is, so are those that are no faster and repeat no less; where one is not, nor
+   are those that are no slower and repeat no more. */
+static void settle_slow(struct search *s, const struct spot *spot, double wish)
+{
+    struct variant *v;
+    int vpp = s->c.knobs.vpp;
+    for (int r = 0; r < present_kind(s)->n_recompute; r++)
+        while ((v = middle_open(s->group, r))) {
+            search_set_spot(s, spot, vpp);
+            if (may_matter(s, v, r, wish))
+                variant_is_fast(s, v, r);
+            else
+                variant_settle(s, v, r, 0);
+        }
+    search_set_spot(s, spot, vpp);
+}
+
+bool search_needs_offload(struct search *s)
+{
+    const struct kind *kind = present_kind(s);
+    if (s->offload_alone) return kind->n_offloads > 1;
+    return room_is_cramped_now(s, kind->part, 0) &&
+           !room_is_cramped_now(s, kind->fullest, kind->leanest);
+}
+
+/* Whether nothing is left to try with any offload. */
+static bool all_settled(const struct search *s)
+{
+    const struct kind *kind = present_kind(s);
+    uint64_t settled = UINT64_MAX >> (SPACE_MAX_STATES - kind->n_recompute), all = settled;
+    for (int o = 1; o < kind->n_offloads && settled == all; o++)
+        settled &= variants_settled(s, o);
+    return settled == all && !s->request->exhaustive;
+}
+
+void search_try_stages(struct search *s, const struct spot *spot, double wish, bool plain)
+{
+    if (!plain && !search_needs_offload(s)) return;
+    variants_open(s);
+    s->out->visited += !s->offload_alone;
+    if (s->offload_alone && !s->request->exhaustive) settle_slow(s, spot, wish);
+    for (int o = plain ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
+        if (o == 1 && (all_settled(s) || !search_needs_offload(s))) break;
+        try_offload(s, spot, wish, o);
+    }
+}

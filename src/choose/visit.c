@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Spots and their stages in turn (visit.h). */
+#include <math.h>
+
+#include "choose/visit.h"
+#include "facts/param_ids.h"
+
+static bool is_barred(struct search *s)
+{
+    const struct search_request *r = s->request;
+    return search_note_rejection(s, r->barred ? r->barred(r->context, &s->c) : NULL);
+}
+
+/* Whether any plan on the present spot matters which takes at least so many seconds, with its
+   virtual stages or up to so many. */
+static bool any_matters(struct search *s, const struct least_seconds *least, int most_vpp,
+                        double wish)
+{
+    bool any = false;
+    for (int risky = 0; risky < 2 && !any; risky++) {
+        const struct variants_least *x = &s->group->variants_least[risky];
+        s->risky = risky;
+        double bound = s->around + spots_bound(&s->spots, &s->c, &x->rates, most_vpp);
+        if (least) bound = fmax(bound, risky ? least->any : least->safe);
+        any = x->any && search_matters(s, bound, wish + x->wish);
+    }
+    s->risky = false;
+    return any;
+}
+
+/* From here on bounds are of the present stages alone, until they are left. */
+static void take_schedule(struct search *s)
+{
+    const struct variants_least *x = s->group->variants_least;
+    spots_take_schedule(&s->spots, &x[!x->any].rates);
+}
+
+/* The offload of which it is asked what has room before a spot has its turn. */
+static int offload_asked(const struct search *s)
+{
+    return s->offload_alone ? present_kind(s)->leanest : 0;
+}
+
+/* Whether any plan with offload matters. What has room with it is asked where nothing else has. */
+static bool offload_matters(struct search *s, int most_vpp, double wish)
+{
+    return present_kind(s)->n_offloads > 1 && any_matters(s, NULL, most_vpp, wish);
+}
+
+/* Whether anything on the present stages matters with the offload that was asked (offload_asked),
+   of what may have room with it. */
+static bool asked_matters(struct search *s, uint64_t never, double wish)
+{
+    int vpp = s->c.knobs.vpp;
+    struct least_seconds least = order_bound(s, never, vpp);
+    return any_matters(s, &least, vpp, wish);
+}
+
+/* Whether anything on them does that offloads more, where that is tried. */
+static bool more_matters(struct search *s, double wish)
+{
+    return !s->offload_alone && offload_matters(s, s->c.knobs.vpp, wish) && search_needs_offload(s);
+}
+
+/* Tries the present stages. */
+static void visit_stages(struct search *s, const struct turn *turn, bool more, bool plain)
+{
+    double wish = turn->spot->wish + search_wish(s, PART_STAGES);
+    uint64_t never = turn->never[more];
+    bool asked = plain || s->offload_alone;
+    if (!any_matters(s, NULL, s->c.knobs.vpp, wish) || is_barred(s)) return;
+    spots_recall_schedule(&s->spots);
+    room_forget(s, offload_asked(s), turn->asked[more]);
+    asked = asked && asked_matters(s, never, wish);
+    if (asked || more_matters(s, wish)) {
+        take_schedule(s);
+        asked = asked && asked_matters(s, never, wish);
+        if (asked || more_matters(s, wish)) search_try_stages(s, turn->spot, wish, plain && asked);
+    }
+    spots_leave_schedule(&s->spots);
+}
+
+/* The numbers of virtual stages of a spot in two classes, whose plans have different bounds: one
+   stage, and more. */
+struct stages {
+    int n, values[AXIS_MAX_VALUES];
+};
+
+static struct stages stages_of(const struct axis *vpp, bool more)
+{
+    struct stages x = {0};
+    for (int i = 0; i < vpp->n; i++)
+        if ((vpp->values[i] > 1) == more) x.values[x.n++] = vpp->values[i];
+    return x;
+}
+
+/* Makes a spot the present one, with the fewest stages; false: nothing of it matters. */
+static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
+{
+    guard_tick(arena_guard(s->arena));
+    search_set_spot(s, spot, 1);
+    if (!search_matters(s, spot->bound, spot->wish) || room_is_known_hopeless(s, spot))
+        return false;
+    *vpp = spots_stages(s->request, &s->c);
+    s->c.knobs.vpp = vpp->values[0];
+    s->kind = kinds_of(&s->kinds, &s->c);
+    s->params = sharding_params(&s->c);
+    s->around = search_around(s, vpp->values[vpp->n - 1]);
+    if (!search_matters(s, spot->bound + s->around, spot->wish)) return false;
+    return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
+}
+
+/* Gives a spot its turn, by what has room. */
+static void queue(struct search *s, const struct spot *spot)
+{
+    struct axis vpp;
+    struct turn turn = {.spot = spot, .bound = INFINITY};
+    if (!enter(s, spot, &vpp)) return;
+    for (int more = 0; more < 2; more++) {
+        struct stages x = stages_of(&vpp, more);
+        if (x.n == 0) continue;
+        search_set_spot(s, spot, x.values[0]);
+        int most = x.values[x.n - 1];
+        turn.never[more] = room_never(s, offload_asked(s), most, &turn.asked[more]);
+        turn.least[more] = order_bound(s, turn.never[more], most);
+        turn.bound = fmin(turn.bound, turn.least[more].any * prefer_factor(spot->wish));
+    }
+    order_add(s, turn);
+}
+
+/* Layers in a rank's chunks if all were as long as the longest, for which the others wait. */
+static int waited_for(const struct search *s, int vpp)
+{
+    int chunks = s->c.knobs.pp * vpp, items = s->c.model.num_layers + 2;
+    return (items + chunks - 1) / chunks * vpp;
+}
+
+/* Those first whose chunks come out even; of these with most virtual stages, whose ramps are the
+   shortest: a good plan found early bounds the others away. */
+static void order_stages(const struct search *s, struct stages *x)
+{
+    for (int i = 1; i < x->n; i++) {
+        int at = i, vpp = x->values[i];
+        for (; at > 0 && waited_for(s, vpp) <= waited_for(s, x->values[at - 1]); at--)
+            x->values[at] = x->values[at - 1];
+        x->values[at] = vpp;
+    }
+}
+
+/* Visits stages that are near one another, which share bounds. */
+static void visit_near(struct search *s, const struct turn *turn, struct stages *x, bool more)
+{
+    double wish = turn->spot->wish;
+    int most = x->values[x->n - 1];
+    search_set_spot(s, turn->spot, x->values[0]);
+    bool any = any_matters(s, &turn->least[more], most, wish), plain = any && !s->offload_alone;
+    if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
+    s->least_vpp = x->values[0], s->most_vpp = most;
+    variants_start(s);
+    order_stages(s, x);
+    for (int i = 0; i < x->n; i++) {
+        search_set_spot(s, turn->spot, x->values[i]);
+        visit_stages(s, turn, more, plain);
+    }
+}
+
+/* Of a class, the most promising stages alone. Whether there are others. */
+static bool visit_first(struct search *s, const struct turn *turn, const struct stages *x,
+                        bool more)
+{
+    struct stages one = *x;
+    search_set_spot(s, turn->spot, x->values[0]);
+    order_stages(s, &one);
+    one.n = 1;
+    visit_near(s, turn, &one, more);
+    return x->n > 1;
+}
+
+/* The others, up to twice as many virtual stages at a time. */
+static void visit_others(struct search *s, const struct turn *turn, const struct stages *x,
+                         bool more)
+{
+    struct stages sorted = *x, near;
+    search_set_spot(s, turn->spot, x->values[0]);
+    order_stages(s, &sorted);
+    for (int i = 0; i < x->n;) {
+        int least = x->values[i];
+        for (near.n = 0; i < x->n && x->values[i] < 2 * least; i++)
+            if (x->values[i] != sorted.values[0]) near.values[near.n++] = x->values[i];
+        if (near.n > 0) visit_near(s, turn, &near, more);
+    }
+}
+
+/* First the most promising stages alone, then, once others near have had their turn too, the rest:
+   a good plan of each that is found early bounds much away. */
+static void visit(struct search *s, struct turn *turn)
+{
+    static const double later = 1.2; /* bounds are as far below the plans that are found */
+    struct axis vpp;
+    bool left = false;
+    if (!enter(s, turn->spot, &vpp)) return;
+    variants_list(s);
+    for (int more = 1; more >= 0; more--) {
+        struct stages x = stages_of(&vpp, more);
+        if (x.n == 0) continue;
+        if (turn->begun)
+            visit_others(s, turn, &x, more);
+        else
+            left = visit_first(s, turn, &x, more) || left;
+    }
+    if (!left) return;
+    turn->begun = true;
+    turn->bound *= later;
+    order_add(s, *turn);
+}
+
+/* Gives a spot its turn once it is known what it takes at least. */
+static void meet(struct search *s, struct spot *spot)
+{
+    search_set_spot(s, spot, 1);
+    if (!search_matters(s, spot->rough, spot->wish)) return;
+    spots_measure(&s->spots, spot);
+    if (search_matters(s, spot->bound, spot->wish))
+        order_add(s, (struct turn){.spot = spot, .bound = spot->bound, .met = true});
+}
+
+/* A spot waits while others have smaller bounds, of any kind. */
+void visit_all(struct search *s)
+{
+    struct spot *spots = s->spots.items.items;
+    size_t next = 0, n = s->spots.items.n;
+    s->turns.n = 0;
+    while ((next < n || s->turns.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
+        bool waits =
+            s->turns.n > 0 && (s->any || next == n || s->turns.items[0].bound <= spots[next].rough);
+        if (!waits) {
+            meet(s, &spots[next++]);
+            continue;
+        }
+        struct turn turn = order_take(s);
+        if (turn.met)
+            queue(s, turn.spot);
+        else
+            visit(s, &turn);
+    }
+}
+
+/* ---- offload where there is room without ---- */
+
+/* Whether it recomputes whole layers, which the user did not say. */
+static bool repeats_unasked(const struct search *s, const struct knobs *k)
+{
+    return k->recompute == RECOMPUTE_FULL && !space_is_pinned(s->request, P_recompute_granularity);
+}
+
+void visit_with_offload(struct search *s)
+{
+    static const double clearly = 0.01;
+    const struct finalists *f = &s->finalists;
+    if (f->n == 0) return;
+    const struct knobs *best = &f->ranked[0].knobs;
+    s->last_resort = !knobs_offload(best) && !repeats_unasked(s, best);
+    s->worth = f->fast[0].step_s / (1 + clearly);
+    s->offload_alone = true;
+    visit_all(s);
+    s->offload_alone = s->last_resort = false;
+}
+
+void visit_known(struct search *s)
+{
+    struct contender o;
+    for (size_t i = 0; i < s->request->n_known; i++) {
+        s->c.knobs = s->request->known[i];
+        s->wish =
+            search_wish(s, PART_SPOT) + search_wish(s, PART_STAGES) + search_wish(s, PART_VARIANT);
+        if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, &s->layout)) continue;
+        s->risky = search_is_risky(s);
+        if (room_is_there(s, &o)) search_offer(s, &o);
+        s->risky = false;
+    }
+}
