@@ -54,6 +54,11 @@ suggest megatron flags deepseek-v3.2 --gpus 512 --framework-version 0.18
 has "--mtp-num-layers 1"
 suggest bridge bridge deepseek-v3.2 --gpus 512
 has "model.mtp_num_layers=1"
+# grouped GEMM was bf16's until 0.15
+suggest megatron flags ling-lite --gpus 64 --task sft --precision fp16 --gbs 64 --framework-version 0.15
+lacks "moe-grouped-gemm"
+suggest megatron flags ling-lite --gpus 64 --task sft --precision fp16 --gbs 64 --framework-version 0.16
+has "--moe-grouped-gemm"
 suggest bridge bridge qwen3.5-35b-a3b --gpus 256 --seq 8192 --gbs 64 --pin cp=2
 has "ddp.average_in_collective=false"
 expect 1 "[bridge-ep-needs-experts]" "$moeplan" suggest qwen2.5-72b --gpus 256 --platform h100 --framework bridge --task sft --pin ep=16

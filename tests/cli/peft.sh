@@ -127,3 +127,14 @@ expect 2 "projector:1B has its own" "$moeplan" suggest $vl --task projector:1B,s
 printf '%s\n' '--recipe nemotron_3_super_peft_config' '--mode lora' train.global_batch_size=16 >"$dir/adapters.txt"
 run 0 "$moeplan" convert "$dir/adapters.txt" --to plan --gpus 64
 has "task: peft"
+
+# Bridge's recipes make their adapters in code: no override names the dropout either, and it is read back from the head
+printf '%s\n' 'recipe: TrainFinetuneRecipeForNextTokenPrediction' 'model: {pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B}' \
+    'step_scheduler: {local_batch_size: 1, global_batch_size: 8}' 'distributed: {strategy: fsdp2, ep_size: 8}' \
+    'peft: {_target_: nemo_automodel.components._peft.lora.PeftConfig, dim: 16, alpha: 32, dropout: 0.1}' >"$dir/lora.yaml"
+run 0 "$moeplan" convert "$dir/lora.yaml" --to bridge --gpus 8 -o "$dir/lora.bridge"
+cp "$dir/lora.bridge" "$dir/out"
+has "set cfg.peft.dropout to 0.1 in the recipe's code"
+lacks "^peft.dropout"
+run 0 "$moeplan" convert "$dir/lora.bridge" --to plan --gpus 8
+has "peft_dropout: 0.1"
