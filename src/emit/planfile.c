@@ -45,9 +45,9 @@ static bool is_own_field(const struct facts *f, const struct model_input *named,
     bool off = x->value.kind == VALUE_BOOL && !x->value.b;
     bool assumed = x->origin == ORIGIN_ASSUMED && !off;
     if (param_table[param].scope != SCOPE_MODEL || !(fact_is_set(x) || assumed)) return false;
-    if (says_nothing(x->value)) return false;
     const struct model_field *said = named ? model_field_get(named, param) : NULL;
-    return !said || !value_eq(said->value, x->value);
+    if (x->value.kind == VALUE_NULL) return said && !says_nothing(said->value); /* left out */
+    return !says_nothing(x->value) && (!said || !value_eq(said->value, x->value));
 }
 
 static void add_field(struct entries *e, int param, struct value v)

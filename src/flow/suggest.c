@@ -5,8 +5,8 @@ static void note_mtp(struct arena *a, enum framework framework, struct notes *no
 {
     *VEC_PUSH(a, notes) = arena_printf(
         a,
-        "%s builds no MTP layers beside this model's attention, so its plans train without them "
-        "[attention-variant-without-mtp]; --pin mtp_num_layers=N asks for them all the same",
+        "%s builds no MTP layers beside this attention: planned without "
+        "(--pin mtp_num_layers=N asks for them) [attention-variant-without-mtp]",
         framework_full_name(framework));
 }
 
