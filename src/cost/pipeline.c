@@ -164,18 +164,18 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-/* The forwards of a step on a range of ranks. Pointers go along with the ranks, as this is most of
-   what a schedule takes. */
+/* The forwards of a step on a range of ranks. Places go along with the ranks, as this is most of what
+   a schedule takes. */
 static void forwards(struct simulation *s, int step, int lag, int first, int last)
 {
     if (first > last) return;
-    int f = step - lag * first, row = s->row, next = row - lag;
-    const double *seconds = s->p->forward, *from = &s->forward_ends[(first - 1) * row + 1 + f];
-    const struct place *at = &s->order[f];
-    double *out = &s->forward_ends[first * row + 1 + f], *clock = s->clock;
-    if (first == 0) from = &s->forward_ends[(s->p->stages - 1) * row + 1 + at->from];
-    for (int r = first; r <= last; r++, at -= lag, out += next) {
-        *out = clock[r] = later(clock[r], *from) + seconds[at->chunk + r];
+    int f = step - lag * first, row = s->row, next = row - lag, out = first * row + 1 + f;
+    int before = first > 0 ? first - 1 : s->p->stages - 1;
+    int from = before * row + 1 + (first > 0 ? f : s->order[f].from);
+    const double *seconds = s->p->forward;
+    double *ends = s->forward_ends, *clock = s->clock;
+    for (int r = first; r <= last; r++, f -= lag, out += next) {
+        ends[out] = clock[r] = later(clock[r], ends[from]) + seconds[s->order[f].chunk + r];
         from = out - lag;
     }
 }
@@ -186,11 +186,11 @@ static void backwards(struct simulation *s, int idle, int first, int last)
     if (first > last) return;
     int b = first - idle, row = s->row, end = s->p->stages - 1, next = row + 1;
     const double *seconds = &s->p->backward[(s->p->chunks_per_stage - 1) * s->p->stages];
-    const struct place *at = &s->order[b];
-    double *out = &s->backward_ends[first * row + 1 + b], *clock = s->clock;
-    for (int r = first; r <= last; r++, at++, out += next) {
-        double from = r < end ? out[row] : s->backward_ends[1 + at->from];
-        *out = clock[r] = later(clock[r], from) + seconds[r - at->chunk];
+    int out = first * row + 1 + b;
+    double *ends = s->backward_ends, *clock = s->clock;
+    for (int r = first; r <= last; r++, b++, out += next) {
+        double from = ends[r < end ? out + row : 1 + s->order[b].from];
+        ends[out] = clock[r] = later(clock[r], from) + seconds[r - s->order[b].chunk];
     }
 }
 
