@@ -8,6 +8,7 @@
 #include "cost/pipeline.h"
 #include "cost/split.h"
 #include "facts/param_ids.h"
+#include "plan/documents.h"
 #include "plan/framework.h"
 
 /* The axes, outermost first: what an axis's values depend on stands before it. Layers' times depend
@@ -103,6 +104,7 @@ void spots_least_rates(const struct spots *s, bool whole, struct least_rates *le
     k->shared_expert_overlap = s->hidden.shared_expert_overlap;
     k->tp_comm_overlap = s->hidden.tp_comm_overlap;
     k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
+    documents_leave_replicas(k);
     for (int i = 0; i < s->dispatchers.n; i++) {
         uint32_t captured = s->captured[i];
         if (whole && !(captured & SCOPE_FULL)) continue;
@@ -416,6 +418,7 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     *VEC_PUSH(s->arena, &s->groups) = group;
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
+    documents_leave_replicas(&s->c->knobs);
     time_rough_rates(s->c, s->kernels, s->usual_kind, &group->least[0].ways[0]);
     group->least[0].n = 1;
     s->c->knobs = group->knobs;

@@ -28,7 +28,8 @@ struct least_rates {
     struct time_rates ways[2];
 };
 
-/* Spots that share all but pp and its schedule, and with it their layers' times. */
+/* Spots that share all but pp and its schedule, and with it their layers' times, beside what these
+   wait for documents of data-parallel ranks (documents_wait_for_replicas): in no bound. */
 struct group {
     struct knobs knobs;          /* as in the base, with the group's sizes; pp 1 */
     struct least_rates least[2]; /* nothing recomputed; [1]: with a captured iteration */

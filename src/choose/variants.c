@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 #include "choose/visit.h"
+#include "plan/documents.h"
 
 bool search_is_risky(struct search *s)
 {
@@ -45,6 +46,7 @@ const struct time_rates *variant_rates(struct search *s, struct variant *v, int 
     if (*rates) return *rates;
     struct knobs present = s->c.knobs;
     s->c.knobs.pp = s->c.knobs.vpp = 1;
+    documents_leave_replicas(&s->c.knobs);
     s->c.knobs.grad_bytes = present_kind(s)->grad_bytes;
     *rates = ARENA_NEW(s->arena, struct time_rates);
     search_take_layers(s);

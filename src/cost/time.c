@@ -53,7 +53,8 @@ struct knobs time_key_without_recompute(struct knobs key)
 struct knobs time_layers_key(const struct knobs *k)
 {
     struct knobs x = *k;
-    x.pp = x.vpp = x.schedules = 1, x.layout = 0;
+    if (!documents_wait_for_replicas(k)) x.pp = 1; /* which decides how many there are */
+    x.vpp = x.schedules = 1, x.layout = 0;
     x.overlap_ep = x.shared_expert_overlap = false;
     x.tp_comm_overlap = k->task == TASK_PEFT && k->tp_comm_overlap; /* adapters' own exchange */
     x.optimizer_instances = x.dp_replicate = 1;

@@ -27,6 +27,16 @@ struct documents_wait documents_across_ranks(const struct knobs *k)
     return wait_of(k, (double)knobs_dp(k), (double)knobs_microbatches(k) * k->mbs);
 }
 
+bool documents_wait_for_replicas(const struct knobs *k)
+{
+    return k->ep == 1 && k->document_spread > 0;
+}
+
+void documents_leave_replicas(struct knobs *k)
+{
+    if (documents_wait_for_replicas(k)) k->document_spread = 0;
+}
+
 struct documents_wait documents_across_microbatches(const struct knobs *k)
 {
     double each = k->ep > 1 ? k->ep : 1, n = (double)knobs_microbatches(k);

@@ -22,6 +22,10 @@ struct documents_wait {
    each document is cut into 2 x cp parts, of which a rank has the one from the front and its match
    from the rear. */
 struct documents_wait documents_across_ranks(const struct knobs *k);
+/* Whether layers wait for data-parallel ranks, which are fewer the more stages there are. */
+bool documents_wait_for_replicas(const struct knobs *k);
+/* Makes that wait none: that of as many stages as there are ranks. */
+void documents_leave_replicas(struct knobs *k);
 /* A pipeline's ramps, pp - 1 microbatches long, are as long as its largest microbatch; excess over
    what documents_across_ranks gives each. */
 struct documents_wait documents_across_microbatches(const struct knobs *k);

@@ -728,6 +728,32 @@ static void a_pinned_pipeline_is_not_sharded_unasked(void **state)
     arena_free(scratch);
 }
 
+/* Without experts to exchange with, layers wait for the fullest data-parallel rank, of which there
+   are fewer the more stages there are: their times were once those of one stage, and its bounds
+   above what more take. */
+static void documents_leave_no_stages_out(void **state)
+{
+    static const struct question open = {"automodel",
+                                         "qwen3-30b-a3b",
+                                         "h200",
+                                         "bf16",
+                                         64,
+                                         16,
+                                         262144,
+                                         {"document_tokens: 71992", "document_mean: 8812",
+                                          "document_spread: 7.15", NULL},
+                                         NULL};
+    struct question pinned = open;
+    struct arena *scratch = arena_new(0);
+    struct asked all, some;
+    pinned.pins[3] = "pp: 2";
+    ask(*state, &open, &all, scratch);
+    ask(*state, &pinned, &some, scratch);
+    const struct contender *first = &some.answer.search->plans[0];
+    assert_true(all.answer.search->plans[0].step_s <= 1.001 * first->step_s);
+    arena_free(scratch);
+}
+
 /* ---- drawn questions ---- */
 
 /* xorshift64: the same everywhere. */
@@ -852,7 +878,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_so_anyway_changes_no_plan),
         cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),
         cmocka_unit_test(a_refusal_that_rules_lead_to_is_known_after_a_few),
-        cmocka_unit_test(a_pinned_pipeline_is_not_sharded_unasked)};
+        cmocka_unit_test(a_pinned_pipeline_is_not_sharded_unasked),
+        cmocka_unit_test(documents_leave_no_stages_out)};
     const struct CMUnitTest many[] = {cmocka_unit_test(nothing_is_better_than_any_answer)};
     return argc > 1 ? cmocka_run_group_tests(many, unit_open_arena, unit_close_arena)
                     : cmocka_run_group_tests(few, unit_open_arena, unit_close_arena);
