@@ -229,7 +229,7 @@ static void silence_widens_the_interval(void **state)
             "cuda_graph_impl: full_iteration\n",
             "moe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: deepep\n",
             ("moe_token_dispatcher_type: flex\nmoe_flex_dispatcher_backend: deepep\n"
-            "cuda_graph_impl: full_iteration\noverlap_moe_expert_parallel_comm: true\n"),
+             "cuda_graph_impl: full_iteration\noverlap_moe_expert_parallel_comm: true\n"),
             "overlap_moe_expert_parallel_comm: true\n",
             "moe_router_force_load_balancing: false\n",
             "recompute_granularity: full\nrecompute_method: uniform\nrecompute_num_layers: 1\n"};
