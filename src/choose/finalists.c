@@ -109,14 +109,19 @@ static bool is_fast(const struct finalists *f, const struct knobs *layout, doubl
     return step_s <= (1 + SPLIT_MOVING) * f->fast[0].step_s && (!other || step_s <= other->step_s);
 }
 
-/* What a plan of the other kind of sharding may be slower than the fastest without a risk, as a part
-   of its step, and still be shown in the place of one that is better: the measured order of the two
-   kinds may be the other one by as much (S4.12), but not by more. */
+/* What a plan of the other kind of sharding may be slower than the fastest without a risk, as a
+   part of its step, and still be shown in the place of one that is better: the measured order of
+   the two kinds may be the other one by as much (S4.12), but not by more. */
 static const double RIVAL_WITHIN = 0.2;
+
+static double slowest_rival(const struct finalists *f)
+{
+    return f->n < f->most ? INFINITY : (1 + RIVAL_WITHIN) * f->safe.step_s;
+}
 
 static bool is_rival(const struct finalists *f, double step_s)
 {
-    return f->n < f->most || step_s <= (1 + RIVAL_WITHIN) * f->safe.step_s;
+    return step_s <= slowest_rival(f);
 }
 
 bool finalists_want(const struct finalists *f, const struct knobs *layout, double score,
@@ -135,9 +140,8 @@ bool finalists_want(const struct finalists *f, const struct knobs *layout, doubl
 double finalists_slowest(const struct finalists *f)
 {
     if (!f->has_safe || f->n < f->most) return INFINITY;
-    double fast = (1 + SPLIT_MOVING) * f->fast[0].step_s,
-           rival = (1 + RIVAL_WITHIN) * f->ranked[0].score;
-    return fmax(fmax(fast, f->safe.step_s), fmax(rival, f->ranked[f->n - 1].score));
+    double fast = (1 + SPLIT_MOVING) * f->fast[0].step_s;
+    return fmax(fmax(fast, slowest_rival(f)), f->ranked[f->n - 1].score);
 }
 
 typedef bool contender_order(const struct contender *a, const struct contender *b);
