@@ -40,6 +40,13 @@ size_t str_find(struct str s, char c)
     return at ? (size_t)(at - s.p) : s.n;
 }
 
+size_t str_line_start(struct str s, size_t at)
+{
+    while (at > 0 && s.p[at - 1] != '\n')
+        at--;
+    return at;
+}
+
 size_t str_count(struct str s, char c)
 {
     size_t n = 0;

@@ -64,6 +64,8 @@ struct str str_around(struct str s, size_t at, bool (*is_kind)(char c));
 struct str str_trim(struct str s);
 /* Byte offset of the first `c`, or s.n when there is none. */
 size_t str_find(struct str s, char c);
+/* Where the line that `at` stands in begins. */
+size_t str_line_start(struct str s, size_t at);
 /* How many of the bytes are `c`. */
 size_t str_count(struct str s, char c);
 /* Byte offset of the first `needle`, or s.n when there is none. */

@@ -42,6 +42,16 @@ void diag_remove(struct diags *all, size_t index)
         all->items[i] = all->items[i + 1];
 }
 
+bool diag_is_told(const struct diags *all, size_t n, struct span at)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct span told = all->items[i].at;
+        if (told.source == at.source && told.line == at.line && told.column == at.column)
+            return true;
+    }
+    return false;
+}
+
 void diag_note(struct diags *all, struct diag *d, const char *format, ...)
 {
     va_list args;

@@ -67,6 +67,8 @@ __attribute__((format(printf, 5, 0))) struct diag *diag_vadd(struct diags *all,
                                                              const char *format, va_list args);
 /* Takes back the one at an index. */
 void diag_remove(struct diags *all, size_t index);
+/* Whether one of the first `n` begins at the same place. */
+bool diag_is_told(const struct diags *all, size_t n, struct span at);
 /* A further note, and the help, which replaces the one before. */
 __attribute__((format(printf, 3, 4))) void diag_note(struct diags *all, struct diag *d,
                                                      const char *format, ...);

@@ -73,13 +73,6 @@ static bool is_entry(struct str text, const struct node *key, const struct node 
     return colon && is_plain(text, value, key->to);
 }
 
-static size_t line_start(struct str text, size_t at)
-{
-    while (at > 0 && text.p[at - 1] != '\n')
-        at--;
-    return at;
-}
-
 /* The byte of the newline, or the end of the text. */
 static size_t line_end(struct str text, size_t at)
 {
@@ -147,7 +140,7 @@ bool rewrite_remove(struct diags *all, const struct node *map, size_t entry, str
     struct str text = text_of(all, key);
     if (map->n < 2 || !is_entry(text, key, value)) return false;
     if (is_flow(text, map)) return remove_flow(all, text, map, entry, out);
-    size_t from = line_start(text, key->from), end = content_end(text, value);
+    size_t from = str_line_start(text, key->from), end = content_end(text, value);
     if (end < key->to) end = key->to;
     if (!only_blanks(text, from, key->from) || !only_comment(text, end)) return false;
     size_t to = line_end(text, end);
@@ -196,7 +189,7 @@ static void add_flow(struct diags *all, struct str text, const struct node *map,
 static void add_block(struct diags *all, struct str text, const struct node *map, struct str path,
                       struct str value, struct text_edits *out)
 {
-    size_t indent = map->keys[0]->from - line_start(text, map->keys[0]->from);
+    size_t indent = map->keys[0]->from - str_line_start(text, map->keys[0]->from);
     size_t end = line_end(text, content_end(text, map->items[map->n - 1]));
     bool crlf = end > 0 && end < text.n && text.p[end - 1] == '\r';
     struct buf b = buf_new(all->arena);
@@ -228,7 +221,7 @@ bool rewrite_add(struct diags *all, const struct node *root, struct str path, st
         add_flow(all, text, map, rest, value, out);
         return true;
     }
-    size_t start = line_start(text, map->keys[0]->from);
+    size_t start = str_line_start(text, map->keys[0]->from);
     if (!only_blanks(text, start, map->keys[0]->from)) return false;
     if (!only_comment(text, content_end(text, map->items[last]))) return false;
     add_block(all, text, map, rest, value, out);

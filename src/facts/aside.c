@@ -11,16 +11,6 @@ static bool holds_alone(const struct diag *d)
            str_ends(d->rule, STR("-choice"));
 }
 
-static bool is_told(const struct diags *diags, size_t before, const struct diag *d)
-{
-    for (size_t i = 0; i < before; i++) {
-        struct span at = diags->items[i].at;
-        if (at.source == d->at.source && at.line == d->at.line && at.column == d->at.column)
-            return true;
-    }
-    return false;
-}
-
 /* Whether truths stand behind several switches: then the program takes them. */
 static bool has_truths(const struct diags *diags, size_t before)
 {
@@ -36,7 +26,7 @@ static void keep_those_alone(struct diags *diags, size_t before)
     for (size_t i = diags->n; i-- > before;) {
         struct diag *d = &diags->items[i];
         bool taken = truths && str_is(d->rule, "value-for-switch");
-        if (holds_alone(d) && !taken && !is_told(diags, before, d))
+        if (holds_alone(d) && !taken && !diag_is_told(diags, before, d->at))
             d->severity = SEVERITY_WARNING;
         else
             diag_remove(diags, i);

@@ -86,8 +86,8 @@ struct facts *facts_new(struct arena *a, struct diags *diags, enum framework fra
 
 void facts_forget_pins(struct facts *f)
 {
-    for (int i = 0; i < (int)param_count; i++)
-        if (facts_get(f, i)->origin == ORIGIN_RELEASE) *facts_change(f, i) = f->defaults[i];
+    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
+        if (f->own[i].origin == ORIGIN_RELEASE) f->own[i] = f->defaults[i];
 }
 
 uint32_t facts_release(const struct facts *f)

@@ -47,13 +47,6 @@ static struct range with_quotes(struct str text, struct range r)
     return own ? (struct range){r.from - 1, r.to + 1} : r;
 }
 
-static size_t line_start(struct str text, size_t at)
-{
-    while (at > 0 && text.p[at - 1] != '\n')
-        at--;
-    return at;
-}
-
 static struct str rest_of_line(struct str text, size_t at)
 {
     struct str rest = str_slice(text, at, text.n);
@@ -149,7 +142,7 @@ bool rewrite_drop_words(const struct facts *f, const struct node *node, struct t
     if (!used_range(f, node, &r)) return false;
     if (r.from == node->from && is_quote(text, r.from - (r.from > 0)) && !node->n)
         r = with_quotes(text, r);
-    size_t start = line_start(text, r.from);
+    size_t start = str_line_start(text, r.from);
     struct str rest = rest_of_line(text, r.to), tail = str_trim(rest);
     size_t end = r.to + rest.n + (r.to + rest.n < text.n); /* behind the newline */
     bool alone = !str_trim(str_slice(text, start, r.from)).n;
@@ -246,7 +239,7 @@ static bool add_words(const struct facts *f, struct str words, int near, struct 
     struct range r;
     if (!words.n || !anchor || !used_range(f, anchor, &r)) return false;
     struct str text = text_of(f);
-    size_t start = line_start(text, r.from);
+    size_t start = str_line_start(text, r.from);
     struct str indent = str_slice(text, start, r.from), rest = rest_of_line(text, r.to);
     bool alone = !str_trim(indent).n && !str_ends(rest, STR("\r"));
     struct str tail = str_trim(rest);

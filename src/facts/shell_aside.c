@@ -4,11 +4,6 @@
 #include "facts/program.h"
 #include "facts/shell_state.h"
 
-static bool is_flag(struct str word)
-{
-    return str_starts(word, STR("--")) && word.n > 2 && shell_begins_name(word.p[2]);
-}
-
 /* What is not written in [from, to) comes from variables that would have other values there. */
 static struct shell_text written_here(struct shell *sh, struct shell_text t, uint32_t from,
                                       uint32_t to)
@@ -26,7 +21,7 @@ void shell_note_aside(struct shell *sh, const struct shell_fields *items, uint32
     if (sh->live == SHELL_LIVE || to <= from || sh->aside.n > SHELL_MAX_ASIDE) return;
     for (size_t i = 0; i < items->n; i++)
         shell_split_blanks(sh, items->items[i], &words);
-    if (!words.n || !is_flag(shell_str(words.items[0]))) return;
+    if (!words.n || !shell_is_flag(shell_str(words.items[0]))) return;
     if (!shell_count_flags(sh, &words, 0)) return;
     for (size_t i = 0; i < words.n; i++)
         shell_push(sh, &sh->aside, written_here(sh, words.items[i], from, to));

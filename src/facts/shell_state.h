@@ -244,6 +244,11 @@ static inline bool shell_is_name(char c)
 {
     return shell_begins_name(c) || shell_is_digit(c);
 }
+/* --name, and what may stand behind it. */
+static inline bool shell_is_flag(struct str word)
+{
+    return str_starts(word, STR("--")) && word.n > 2 && shell_begins_name(word.p[2]);
+}
 static inline bool shell_ends_word(char c)
 {
     switch (c) { /* for every character of a script */

@@ -10,19 +10,12 @@ static struct str source_text(const struct shell *sh, uint32_t source)
     return source_get(&sh->f->diags->sources, source)->text;
 }
 
-static size_t line_start(struct str text, size_t at)
-{
-    while (at > 0 && text.p[at - 1] != '\n')
-        at--;
-    return at;
-}
-
 /* The line before, which is named, goes on: a backslash at its end, and no blank behind it. */
 static void join_lines(struct shell *sh, struct diag *d, uint32_t command)
 {
     struct shell_place at = shell_place(sh, command);
     struct str text = source_text(sh, at.source);
-    size_t end = line_start(text, at.byte);
+    size_t end = str_line_start(text, at.byte);
     if (end == 0) return;
     size_t from = --end; /* the newline */
     while (from > 0 && strchr(" \t\r", text.p[from - 1]))
@@ -40,11 +33,11 @@ static void move_comment(struct shell *sh, struct diag *d, uint32_t comment)
 {
     struct shell_place at = shell_place(sh, comment);
     struct str text = source_text(sh, at.source);
-    size_t from = line_start(text, at.byte), to = at.byte, top = from;
+    size_t from = str_line_start(text, at.byte), to = at.byte, top = from;
     to += str_find(str_slice(text, to, text.n), '\n') + 1;
     if (str_trim(str_slice(text, from, at.byte)).n || to > text.n) return;
     while (top >= 2 && text.p[top - 2] == '\\')
-        top = line_start(text, top - 1);
+        top = str_line_start(text, top - 1);
     if (top == from) return;
     diag_edit(sh->f->diags, d, top, top, str_slice(text, at.byte, to));
     diag_edit(sh->f->diags, d, from, to, STR(""));
@@ -55,8 +48,7 @@ static void move_comment(struct shell *sh, struct diag *d, uint32_t comment)
  */
 static bool is_flag(struct str word)
 {
-    if (!str_starts(word, STR("--"))) return false;
-    return word.n == 2 || shell_begins_name(word.p[2]);
+    return str_is(word, "--") || shell_is_flag(word);
 }
 
 /* "a.b=value" or "+a.b=value", an override: bash assigns to no name with a dot. */

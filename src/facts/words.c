@@ -37,7 +37,7 @@ static bool has_two_digits(struct str word)
     return digits == 2;
 }
 
-static void check(struct facts *f, const struct node *value)
+static void check_format(struct facts *f, const struct node *value)
 {
     struct str torch = STR("torch."), word = value->text;
     bool dotted = str_starts(word, torch);
@@ -70,13 +70,7 @@ bool word_is_truth_slip(struct arena *a, struct str text)
 
 static bool is_told(const struct facts *f, const struct node *value)
 {
-    struct span at = node_span(f->diags, value);
-    for (size_t i = 0; i < f->diags->n; i++) {
-        struct span told = f->diags->items[i].at;
-        if (told.source == at.source && told.line == at.line && told.column == at.column)
-            return true;
-    }
-    return false;
+    return diag_is_told(f->diags, f->diags->n, node_span(f->diags, value));
 }
 
 static void check_truth(struct facts *f, const struct node *value)
@@ -113,7 +107,7 @@ static void check_attention(struct facts *f, const struct node *value)
 
 static void check_word(struct facts *f, struct str key, const struct node *value)
 {
-    if (names_format(key)) check(f, value);
+    if (names_format(key)) check_format(f, value);
     if (str_is(key, "attn_implementation")) check_attention(f, value);
     check_truth(f, value);
 }
