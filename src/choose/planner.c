@@ -167,8 +167,8 @@ static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
     *n = 0;
     for (int i = 0; i < (int)param_count; i++) {
         bool about_plan = param_table[i].scope == SCOPE_PLAN || param_table[i].scope == SCOPE_RUN;
-        bool closed = fact_is_set(facts_get(f, i)) || is_said(f, (int)i) || is_never_chosen((int)i);
-        if (about_plan && !closed) params[(*n)++] = (int)i;
+        bool closed = fact_is_set(facts_get(f, i)) || is_said(f, (int)i) || is_never_chosen(i);
+        if (about_plan && !closed) params[(*n)++] = i;
     }
     return params;
 }
@@ -217,7 +217,7 @@ static const struct rule *barring_rule(struct planner *p, const struct config *c
     mark_searched(request, f, searched);
     searched[P_micro_batch_size] = false;
     for (int i = 0; i < (int)param_count; i++)
-        if (searched[i]) params[n++] = (int)i;
+        if (searched[i]) params[n++] = i;
     rules_apply_overrides(request->rules, f, p->scratch);
     *of = f;
     return rules_varying(p->arena, request->rules, f, params, n, p->scratch).failed;

@@ -76,7 +76,7 @@ struct answer {
     struct str playbook; /* the public recipe that is near (choose/playbook.h); empty: none is */
     bool playbook_far;   /* it is the nearest alone, and may be another model's */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
-    bool without_mtp;            /* the framework builds no MTP layers of this model (flow/suggest.h) */
+    bool without_mtp; /* the framework builds no MTP layers of this model (flow/suggest.h) */
     const struct rule_set *rules;
     struct search_request request; /* that was searched; its base is `base` */
 };

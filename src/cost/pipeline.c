@@ -164,8 +164,8 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-/* The forwards of a step on a range of ranks. Places go along with the ranks, as this is most of what
-   a schedule takes. */
+/* The forwards of a step on a range of ranks. Places go along with the ranks, as this is most of
+   what a schedule takes. */
 static void forwards(struct simulation *s, int step, int lag, int first, int last)
 {
     if (first > last) return;

@@ -61,7 +61,7 @@ struct str word_of_layout(struct str word)
     if (is_stages(word)) return STR("stages");
     if (n == word.n || param_find(str_slice(word, 0, n)) < 0) return STR("");
     return str_find(str_slice(word, n, word.n), 'x') < word.n - n ? STR("pp2x8")
-                                                                : str_slice(word, 0, n);
+                                                                  : str_slice(word, 0, n);
 }
 
 /* ---- parameters ---- */
@@ -128,8 +128,7 @@ static void add_spelling(const struct param *p, enum framework framework, struct
 
 void coefficient_page(const struct param *p, struct buf *out)
 {
-    buf_printf(out, "# %.*s\n\n%.*s\n\n%s", STR_ARG(p->name), STR_ARG(p->doc),
-               type_word(p->type));
+    buf_printf(out, "# %.*s\n\n%.*s\n\n%s", STR_ARG(p->name), STR_ARG(p->doc), type_word(p->type));
     add_range(p, out);
     buf_add(out, STR("\n\nA coefficient of the cost model: `moeplan platforms NAME` shows a "
                      "machine's, with interval and source, and a file of your own states "

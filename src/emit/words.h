@@ -24,8 +24,8 @@ struct str word_nearest(struct str word);
 struct str word_of_layout(struct str word);
 void word_page(const struct word_entry *word, struct buf *out);
 
-/* A parameter by name, symbol or alias, in any case; by a framework's flag (with or without dashes) or key; -1: there
-   is none. */
+/* A parameter by name, symbol or alias, in any case; by a framework's flag (with or without dashes)
+   or key; -1: there is none. */
 int parameter_find(struct str word);
 /* What it is, how each framework spells it and what is its default there, which guide decides it
    and which rules speak of it. */
