@@ -78,10 +78,11 @@ const index = vm.runInNewContext(fs.readFileSync(process.argv[1] + '/search.js',
 const prepared = prepare(index)
 const asked = index.filter(item => item[4]).map(item => [item[0], 'AssertionError: ' + item[4].split('\\n')[0].replace('…', 'some 12 more')])
 console.log(JSON.stringify({ errors: asked.map(([id, text]) => [id, find(prepared, text).slice(0, 8).map(f => f.title)]),
-  words: ['ep-divides-experts', 'expert_model_parallel_size', '--expert-model-parallel-size', 'bubble', 'deepseek-v3', 'S1.9', 'gb200', 'zzzz']
+  words: ['ep-divides-experts', 'expert_model_parallel_size', '--expert-model-parallel-size', '--micro-batch-size', 'bubble', 'deepseek-v3', 'S1.9', 'gb200', 'zzzz']
     .map(word => find(prepared, word).slice(0, 3).map(f => f.address)) }))
 '''
 FOUND = ['rule/ep-divides-experts.html', 'parameters.html#expert_model_parallel_size', 'parameters.html#expert_model_parallel_size',
+         'parameters.html#micro_batch_size',
          'glossary.html#bubble', 'models/index.html#deepseek-v3', 'guides.html#S1.9', 'platforms/index.html#gb200', None]
 
 

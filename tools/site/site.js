@@ -55,12 +55,15 @@ function errorScore (item, asked) {
     patternMatches(asked, p) ? 1000 + p.length : asked.length > 7 && p.includes(asked) ? 500 + asked.length : 0))
 }
 
+// Whether a parameter is spelt so in some framework: its entry's text lists its spellings.
+const spells = (item, asked) => item.page === 'Parameters' && item.said.split(' ').includes(asked)
+
 function find (prepared, query) {
   const asked = normalise(query)
   if (asked.length < 2) return []
   const scores = wordScores(prepared, asked)
   prepared.items.forEach((item, i) => {
-    const name = item.name === asked ? 800 : item.name.startsWith(asked) ? 30 : 0
+    const name = item.name === asked || spells(item, asked) ? 800 : item.name.startsWith(asked) ? 30 : 0
     const phrase = asked.length > 3 && item.said.includes(asked) ? 40 : 0
     const more = name + phrase + errorScore(item, asked)
     if (more) scores.set(i, (scores.get(i) ?? 0) + more)
