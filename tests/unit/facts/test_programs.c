@@ -33,6 +33,8 @@ static void files_are_told_by_what_proves_them(void **state)
          "model: {tensor_model_parallel_size: 2}\nscheduler: {lr_warmup_iters: 2}\n",
          "bridge"},
         {"recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel: {a: 1}\n", "automodel"},
+        {"extends: [../base.yaml]\nstep_scheduler: {max_steps: 2}\nfsdp: {tp_size: 1}\n", "none"},
+        {"step_scheduler: {max_steps: 2}\nfsdp: {tp_size: 1}\n", "automodel"},
         {"system: {tensor_model_parallel_size: 2}\nmodel: {num_layers: 4, swiglu: true}\n",
          "program"},
         {"modules: {pre_trainer: {framework: megatron, overrides: {train_iters: 5}}}\n", "program"},
