@@ -301,9 +301,9 @@ static bool lost_colon(struct facts *f, const struct automodel_section *s,
     size_t n = str_find(text, ' ');
     bool words = section->kind == NODE_SCALAR && !section->quoted && n < text.n;
     if (!words || !str_among(str_slice(text, 0, n), s->keys, s->n_keys)) return false;
-    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "section-not-a-mapping",
-                              node_span(f->diags, section), "%.*s is a mapping of options",
-                              STR_ARG(s->path));
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "section-not-a-mapping", node_span(f->diags, section),
+                 "%.*s is a mapping of options", STR_ARG(s->path));
     diag_help(f->diags, d, "write it as key: value");
     cover(f, d, s);
     return true;

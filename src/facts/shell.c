@@ -86,15 +86,14 @@ static size_t behind_command(const struct shell *sh, const struct shell_fields *
     const struct program_kind *kind = sh->f->program.kind;
     for (size_t i = 1; kind && kind->n_commands && i < words->n; i++) {
         struct str first = shell_str(words->items[i - 1]), second = shell_str(words->items[i]);
-        struct str both =
-            arena_printf(sh->arena, "%.*s %.*s", STR_ARG(first), STR_ARG(second));
+        struct str both = arena_printf(sh->arena, "%.*s %.*s", STR_ARG(first), STR_ARG(second));
         if (str_among(both, kind->commands, kind->n_commands)) return i + 1;
     }
     return 0;
 }
 
-/* The first word behind the program: behind the command or the script, else the first flag. A script
-   behind a command is a value of its flags, a plugin's. */
+/* The first word behind the program: behind the command or the script, else the first flag. A
+   script behind a command is a value of its flags, a plugin's. */
 static size_t first_argument(const struct shell *sh, const struct shell_fields *words)
 {
     size_t command = behind_command(sh, words);
