@@ -47,6 +47,9 @@ static void files_are_told_by_what_proves_them(void **state)
          "program"},
         {"#!/bin/bash\nNPROC_PER_NODE=2 megatron sft --model x --micro_batch_size 1\n", "program"},
         {"Talk of megatron sft is no script.\n", "none"},
+        {"# sourced\nPARAMS=()\nPARAMS+=(\n  --num-layers 4\n  --hidden-size 8\n  --bf16\n)\n",
+         "megatron"},
+        {"Talk of --num-layers 4, --hidden-size 8 and --bf16 is none.\n", "none"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(format_of(*state, cases[i].text), cases[i].format);
