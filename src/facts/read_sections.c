@@ -259,7 +259,7 @@ static bool is_override(struct str word)
 static void note_parts(struct facts *f, const struct flag_word *w)
 {
     struct str key, value, part, name = str_slice(w->text, 0, str_find(w->text, '='));
-    if (w->maybe || name.n > w->known || name.n == w->text.n || !is_override(w->text)) return;
+    if (name.n > w->known || name.n == w->text.n || !is_override(w->text)) return;
     bool read = program_kind_takes(f->program.kind, w->text, &key, &value);
     value = program_kind_value(str_slice(w->text, name.n + 1, w->text.n));
     while (str_split(&name, '.', &part)) {
@@ -329,7 +329,7 @@ static void note_dash(struct facts *f, const struct flag_word *w)
 static void note_bare(struct facts *f, const struct flag_words *words, size_t at)
 {
     const struct flag_word *w = &words->items[at], *next = at + 1 < words->n ? w + 1 : NULL;
-    bool bare = !w->dynamic && !w->maybe && str_find(w->text, '=') == w->text.n;
+    bool bare = !w->dynamic && str_find(w->text, '=') == w->text.n;
     bool inside = program_kind_behind(f->program.kind, w->text).n;
     bool cut = next && next->known && next->text.p[0] == '=';
     struct str name = w->text;

@@ -321,6 +321,12 @@ printf 'policy:\n  megatron_cfg: {enabled: true}\nsft: {val_at_satrt: true}\ndat
 expect 0 "did you mean val_at_start?" "$moeplan" validate rl.yaml
 has "did you mean system_prompt?"
 
+# what a launch perhaps has
+printf '#!/bin/bash\nif [ -n "$M" ]; then EXTRA+=(actor_rollout_ref.ref.megatron.dist_checkpointiing_path=$M actor_rollout_ref.actor.strategy =x); fi\npython3 -m verl.trainer.main_ppo \\\n actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1 ${EXTRA[@]}\n' >v.sh
+run 0 "$moeplan" validate v.sh
+has "did you mean dist_checkpointing_path?"
+has "v.sh:2:89: warning[value-missing]: actor_rollout_ref.actor.strategy has no value"
+
 # what slime leaves as it is has Megatron-LM's default, and a value behind a flag of its own is no flag
 slime="--actor-num-nodes 1 --actor-num-gpus-per-node \$GPUS --rollout-batch-size 32 --n-samples-per-prompt 8 --colocate"
 script train.py "$slime --num-layers 4 --hidden-size 64 --recompute-granularity full --recompute-num-layers 1"

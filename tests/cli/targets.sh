@@ -51,6 +51,11 @@ recipe "packed_sequence: {packed_sequnce_size: 0}"
 has "did you mean packed_sequence_size?"
 recipe "ci: {recipe_owenr: hop}"
 has "did you mean recipe_owner?"
+recipe "tokenizer:" "  pretrained_model_name_or_path hop"
+has "recipe.yaml:4:3: warning[section-not-a-mapping]: tokenizer is a mapping"
+recipe "optim: {learrning_rate: 1e-5, optimizer: {weigh_decay: 0.1}}"
+has "did you mean learning_rate?"
+has "did you mean weight_decay?"
 recipe "ci: {hop_skip: 1}" "flow_matching: {hop: 1}" "packed_sequence: {packed_sequence_size: 0}"
 nothing
 

@@ -41,6 +41,14 @@ static void slips_beside_a_file_that_is_not_here(void **state)
     assert_at(state, SLIP, 0, ELSEWHERE "SEQLENGTH=8\necho $SEQ_LENGTH $SEQLENGTH\n" LAUNCH "\n");
 }
 
+static void a_text_that_is_added_to_begins_empty(void **state)
+{
+    static const char *const rest =
+        "\n# more\nDATA=\"$DATA 1 a\"\nDATA=\"$DATA 2 b\"\n" LAUNCH " --data-path $DATA\n";
+    assert_at(state, "shell-syntax", 2, arena_printf(*state, HEAD "DATA=\"%s", rest).p);
+    assert_at(state, "shell-syntax", 0, arena_printf(*state, HEAD "DATA=\"\"%s", rest).p);
+}
+
 static void slips_in_what_does_not_run(void **state)
 {
     assert_at(state, SLIP, 4, HEAD "LOG_FILE=a\nif false; then\necho $LOG_FLIE\nfi\n" LAUNCH "\n");
@@ -211,6 +219,7 @@ static void open_quotes_are_found_on_their_line(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(open_quotes_are_found_on_their_line),
+    cmocka_unit_test(a_text_that_is_added_to_begins_empty),
     cmocka_unit_test(slips_beside_a_file_that_is_not_here),
     cmocka_unit_test(slips_in_what_does_not_run),
     cmocka_unit_test(slips_of_the_name_that_takes_a_default),
