@@ -360,13 +360,12 @@ static double bound_of(const struct spots *s, const struct axis *vpp,
 static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
-    const struct group *group = s->groups.items[s->groups.n - 1];
     guard_tick(arena_guard(s->arena));
     struct axis vpp = spots_stages(s->request, s->c);
     s->layouts += (size_t)vpp.n;
     if (vpp.n == 0) return;
     *VEC_PUSH(s->arena, &s->items) =
-        (struct spot){.bound = bound_of(s, &vpp, group->least),
+        (struct spot){.bound = bound_of(s, &vpp, s->rough),
                       .wish = prefer_sum(s->preferences, s->n_preferences, k),
                       .number = (uint32_t)s->items.n,
                       .group = (uint32_t)s->groups.n - 1,
@@ -379,9 +378,9 @@ static void measure_group(struct spots *s, struct group *group)
 {
     s->c->knobs = group->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
+    group->least = ARENA_ARRAY(s->arena, struct least_rates, 2);
     spots_least_rates(s, false, &group->least[0]);
     spots_least_rates(s, true, &group->least[1]);
-    group->measured = true;
 }
 
 void spots_measure(struct spots *s, struct spot *spot)
@@ -390,7 +389,7 @@ void spots_measure(struct spots *s, struct spot *spot)
     struct knobs *k = &s->c->knobs, saved = *k;
     if (spot->measured) return;
     spot->measured = true;
-    if (!group->measured) measure_group(s, group);
+    if (!group->least) measure_group(s, group);
     *k = group->knobs;
     k->pp = spot->pp;
     k->schedules = spot->schedules;
@@ -419,8 +418,8 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
     documents_leave_replicas(&s->c->knobs);
-    time_rough_rates(s->c, s->kernels, s->usual_kind, &group->least[0].ways[0]);
-    group->least[0].n = 1;
+    time_rough_rates(s->c, s->kernels, s->usual_kind, &s->rough[0].ways[0]);
+    s->rough[0].n = 1;
     s->c->knobs = group->knobs;
 }
 

@@ -32,8 +32,8 @@ struct least_rates {
    wait for documents of data-parallel ranks (documents_wait_for_replicas): in no bound. */
 struct group {
     struct knobs knobs;          /* as in the base, with the group's sizes; pp 1 */
-    struct least_rates least[2]; /* nothing recomputed; [1]: with a captured iteration */
-    bool measured;               /* `least` is; else it is of time_rough_rates */
+    struct least_rates *least; /* [2]: nothing recomputed; [1]: with a captured iteration. NULL: not
+                                  measured yet, as most never are */
     /* of the search: not worked out yet where there are none */
     struct least_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
@@ -67,6 +67,7 @@ struct spots {
     struct states dispatchers;
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
+    struct least_rates rough[2];                /* as a group's `least`, of time_rough_rates */
     struct schedule schedule, *known_schedules; /* [SPOTS_KNOWN_SCHEDULES] */
     int kind_counts[MODEL_MAX_KINDS];           /* layers of each kind */
     int usual_kind;                             /* the most frequent */
