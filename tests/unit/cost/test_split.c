@@ -152,12 +152,13 @@ static void the_fastest_that_fits(void **state)
 static void assert_below(const struct config *c, bool high, double bytes)
 {
     static struct memory_work w;
+    struct memory_flights flights = {0};
     int counts[MODEL_MAX_KINDS] = {0};
     for (int i = 0; i < c->model.num_layers; i++)
         counts[c->model.layers[i]]++;
     struct memory_coefficients x = memory_coefficients_of(&c->machine);
     memory_measure(c, &x, &w);
-    double floor = memory_floor(c, c->knobs.vpp, counts, high, &w);
+    double floor = memory_floor(c, c->knobs.vpp, counts, high, &flights, &w);
     if (floor > bytes * (1 + 1e-9) || floor < 0.4 * bytes)
         fail_msg("%d layers on %d x %d chunks, recompute %d: %.3f GiB, not below %.3f",
                  c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, floor / GIB,
