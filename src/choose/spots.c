@@ -2,6 +2,7 @@
 #include "choose/spots.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "cost/comm.h"
@@ -62,6 +63,7 @@ static void find_free(struct spots *s)
     k->tp = k->ep = 2;
     k->sequence_parallel = true;
     s->dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
+    s->plain = ARENA_ARRAY(s->arena, struct plain_layers, 2 * (size_t)s->dispatchers.n);
     for (int i = 0; i < s->dispatchers.n; i++) {
         space_set(s->dispatchers.items[i], s->c);
         s->captured[i] = most_captured(s);
@@ -74,15 +76,29 @@ static void find_free(struct spots *s)
     *k = saved;
 }
 
+/* The present layers, from those that recompute nothing: groups ask for one state after another. */
+static void take_layers(const struct spots *s, struct plain_layers *plain, struct time_layers *out)
+{
+    struct knobs *k = &s->c->knobs, present = *k;
+    struct knobs key = time_key_without_recompute(time_layers_key(k));
+    if (plain->key.tp == 0 || memcmp(&plain->key, &key, sizeof key) != 0) {
+        *k = key;
+        time_layers_init_known(s->c, s->kernels, &plain->layers);
+        *k = present;
+        plain->key = key;
+    }
+    time_layers_repeat(&plain->layers, s->c, out);
+}
+
 /* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden,
    and seen. */
-static void take_ways(const struct spots *s, struct least_rates *least)
+static void take_ways(const struct spots *s, struct plain_layers *plain, struct least_rates *least)
 {
     struct knobs *k = &s->c->knobs;
     struct time_layers layers;
     struct time_rates one;
     int n = s->hidden.overlap_ep ? 2 : 1;
-    time_layers_init_known(s->c, s->kernels, &layers);
+    take_layers(s, plain, &layers);
     for (int way = 0; way < n; way++) {
         k->overlap_ep = way == 0 && s->hidden.overlap_ep;
         time_rates_of(&layers, s->c, &one);
@@ -112,7 +128,7 @@ void spots_least_rates(const struct spots *s, bool whole, struct least_rates *le
         space_set(s->dispatchers.items[i], s->c);
         k->graph_scope = captured & ~(uint32_t)SCOPE_FULL;
         k->graph_impl = whole ? GRAPH_FULL_ITERATION : k->graph_scope ? GRAPH_TE : GRAPH_NONE;
-        take_ways(s, least);
+        take_ways(s, &s->plain[2 * i + whole], least);
     }
     *k = saved;
 }
