@@ -31,7 +31,7 @@ struct least_rates {
 /* Spots that share all but pp and its schedule, and with it their layers' times, beside what these
    wait for documents of data-parallel ranks (documents_wait_for_replicas): in no bound. */
 struct group {
-    struct knobs knobs;          /* as in the base, with the group's sizes; pp 1 */
+    struct knobs knobs;        /* as in the base, with the group's sizes; pp 1 */
     struct least_rates *least; /* [2]: nothing recomputed; [1]: with a captured iteration. NULL: not
                                   measured yet, as most never are */
     /* of the search: not worked out yet where there are none */
@@ -71,7 +71,7 @@ struct spots {
     VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
-    struct plain_layers *plain; /* [dispatchers.n][2] */
+    struct plain_layers *plain;                 /* [dispatchers.n][2] */
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
     struct least_rates rough[2];                /* as a group's `least`, of time_rough_rates */

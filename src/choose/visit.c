@@ -261,8 +261,8 @@ void visit_all(struct search *s)
     size_t next = 0, n = s->spots.items.n;
     s->waiting.n = 0;
     while ((next < n || s->waiting.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
-        bool waits = s->waiting.n > 0 &&
-                     (s->any || next == n || s->waiting.items[0].bound <= next_spot(s, next)->bound);
+        bool waits = s->waiting.n > 0 && (s->any || next == n ||
+                                          s->waiting.items[0].bound <= next_spot(s, next)->bound);
         if (!waits) {
             meet(s, next_spot(s, next++));
             continue;

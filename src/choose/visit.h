@@ -167,7 +167,7 @@ struct search {
     struct known_kernels *known_kernels;
     struct memory_coefficients memory_coefficients;
     struct memory_work *memory;
-    struct memory_flights flights; /* of the last schedule that was asked */
+    struct memory_flights flights;      /* of the last schedule that was asked */
     struct known_memory **known_memory; /* [SEARCH_KNOWN_MEMORY], likewise */
     struct finalists finalists;
     struct shown shown[FINALISTS_FAST];

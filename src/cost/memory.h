@@ -155,7 +155,8 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
 
 /* ---- without a division (memory_floor.c) ---- */
 
-/* Microbatches in flight on each rank at least, kept for plans that follow with the same schedule. */
+/* Microbatches in flight on each rank at least, kept for plans that follow with the same schedule.
+ */
 struct memory_flights {
     int pp, vpp, most_vpp, group_size; /* pp 0: none yet */
     int64_t microbatches;
@@ -169,7 +170,6 @@ double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL
 /* Whether some stage needs more than the capacity however they are divided: as memory_floor, and
    stages have whole layers. */
 bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
-                  bool high, double capacity, struct memory_flights *known,
-                  struct memory_work *w);
+                  bool high, double capacity, struct memory_flights *known, struct memory_work *w);
 
 #endif

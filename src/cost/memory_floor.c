@@ -96,7 +96,8 @@ static double end_bytes(const struct floor *f, int rank)
     double head = activation_head_transient(w, &s, NULL) + activation_logits(w, &s, NULL);
     double own = activation_outputs(w, &s, NULL) +
                  s.n_mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
-    if (rank == 0) own += f->flights->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
+    if (rank == 0)
+        own += f->flights->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
     own += state_buffers(w, &s, NULL) - f->buffers; /* an end receives from one side */
     return f->certain * (held(w, &s) + own + fmax(0, head - f->backward));
 }

@@ -324,9 +324,10 @@ double pipeline_busiest(const struct pipeline *p)
 
 /* What is simulated of a schedule: all, or until it repeats. */
 struct extent {
-    int64_t first, all; /* microbatches of the shorter simulation, where it repeats; of the longer */
-    int64_t round;      /* that repeats, */
-    int64_t rounds;     /* and how often after these */
+    int64_t first;  /* microbatches of the shorter simulation, where it repeats; else 0 */
+    int64_t all;    /* of the longer */
+    int64_t round;  /* that repeats, */
+    int64_t rounds; /* and how often after these */
 };
 
 static struct extent extent_of(const struct pipeline *p)

@@ -20,12 +20,12 @@ struct polish {
     struct time_rates rates;
     struct time_lengths lengths;
     struct layout layout;
-    struct pipeline_way ways[MOST_WAYS]; /* the longest of plans that were too slow, the last ones */
+    struct pipeline_way ways[MOST_WAYS]; /* the longest of the last plans that were too slow */
     int n_ways;
-    double mean;      /* seconds of a microbatch on a rank */
-    double around;    /* seconds of a step beside its passes, at least */
-    int fits;         /* of the plan before */
-    double seconds;   /* of its step now */
+    double mean;    /* seconds of a microbatch on a rank */
+    double around;  /* seconds of a step beside its passes, at least */
+    int fits;       /* of the plan before */
+    double seconds; /* of its step now */
 };
 
 static void move_layer(struct layout *l, int from, int to)
@@ -177,8 +177,7 @@ static double around(const struct polish *p, double step_s)
     struct time_pass pass;
     if (c->knobs.recompute_method != METHOD_BLOCK && time_pass_of(p->layers, c, &pass))
         return step_s - pass.seconds;
-    return p->rates.fixed +
-           sharding_optimizer(&p->layers->timing, &c->knobs, sharding_params(c));
+    return p->rates.fixed + sharding_optimizer(&p->layers->timing, &c->knobs, sharding_params(c));
 }
 
 bool split_polish(struct config *c, struct layout *slot)

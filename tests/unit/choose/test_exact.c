@@ -645,8 +645,8 @@ static void no_pin_finds_a_faster_plan(void **state)
    or few. */
 static void micro_batches_are_what_divides(void **state)
 {
-    static const struct question open = {
-        "bridge", "qwen3-30b-a3b", "b300", "bf16", 64, 192, 2048, {NULL}, NULL};
+    static const struct question open = {"bridge", "qwen3-30b-a3b", "b300", "bf16", 64, 192,
+                                         2048,     {NULL},          NULL};
     struct arena *scratch = arena_new(0);
     struct asked all, some;
     ask_with_pin(*state, &open, "mbs: 3", &all, &some, scratch);
@@ -734,8 +734,8 @@ static void a_refusal_that_rules_lead_to_is_known_after_a_few(void **state)
    virtual stages without a pipeline was once put to the rules of every plan. */
 static void a_refusal_of_what_the_request_says_is_known_after_a_few(void **state)
 {
-    static const struct question virtual = {
-        "bridge", "moonlight-16b-a3b", "h100", "bf16", 16, 64, 4096, {"vpp: 1", NULL}, NULL};
+    static const struct question virtual = {"bridge", "moonlight-16b-a3b", "h100", "bf16", 16, 64,
+                                            4096,     {"vpp: 1", NULL},    NULL};
     struct arena *scratch = arena_new(0);
     struct asked asked;
     state_question(*state, &virtual, &asked);

@@ -91,7 +91,8 @@ static void slower_chunks_are_never_faster(void **state)
 static void no_chunks_undercut_the_way_of_others(void **state)
 {
     (void)state;
-    static const int shapes[][3] = {{4, 1, 8}, {4, 2, 8}, {4, 2, 64}, {8, 3, 24}, {4, 2, 10}, {2, 1, 1}};
+    static const int shapes[][3] = {{4, 1, 8},  {4, 2, 8},  {4, 2, 64},
+                                    {8, 3, 24}, {4, 2, 10}, {2, 1, 1}};
     double f[MOST], b[MOST];
     unsigned seed = 1;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {

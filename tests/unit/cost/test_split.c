@@ -263,14 +263,14 @@ static void short_layers_in_front_are_no_more_than_there_are(void **state)
     assert_split(c, "0 1 1 1 1 0");
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_fastest),
-                                          cmocka_unit_test(the_fastest_that_fits),
-                                          cmocka_unit_test(no_split_is_below_the_floor),
-                                          cmocka_unit_test(ends_weigh_what_they_take),
-                                          cmocka_unit_test(an_even_split_needs_no_layout),
-                                          cmocka_unit_test(settings_that_say_the_split_are_kept),
-                                          cmocka_unit_test(a_pattern_takes_no_layout),
-                                          cmocka_unit_test(more_chunks_than_layers_are_no_split),
-                                          cmocka_unit_test(
-                                              short_layers_in_front_are_no_more_than_there_are)};
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(near_the_fastest),
+    cmocka_unit_test(the_fastest_that_fits),
+    cmocka_unit_test(no_split_is_below_the_floor),
+    cmocka_unit_test(ends_weigh_what_they_take),
+    cmocka_unit_test(an_even_split_needs_no_layout),
+    cmocka_unit_test(settings_that_say_the_split_are_kept),
+    cmocka_unit_test(a_pattern_takes_no_layout),
+    cmocka_unit_test(more_chunks_than_layers_are_no_split),
+    cmocka_unit_test(short_layers_in_front_are_no_more_than_there_are)};
 UNIT_MAIN(tests)
