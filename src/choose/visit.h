@@ -78,7 +78,7 @@ struct family {
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
    plans differ in what is around the layers. */
-enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 256 };
+enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 192 };
 
 struct known_layers {
     struct knobs key; /* time_layers_key */
