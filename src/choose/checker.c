@@ -147,12 +147,20 @@ static const char *refused(void *context, const struct knobs *k)
     return found ? found->why : NULL;
 }
 
+/* Whether the request itself says what else is derived of every plan: that it is written over a
+   recipe, say. What is derived after all has another origin. */
+static bool is_said_for_all(const struct fact *asked, const struct facts *plan, int param)
+{
+    return asked->origin == ORIGIN_OPTION && facts_get(plan, param)->origin == ORIGIN_OPTION &&
+           !knob_of(param);
+}
+
 /* Whether all plans of the question have the same value of a parameter, but for what the framework
    sets in its place: what the request says stays. */
 static bool is_constant(const struct checker *c, const struct facts *plan, int param)
 {
     const struct fact *asked = facts_get(c->request->facts, param);
-    if (param_table[param].scope == SCOPE_DERIVED) return false;
+    if (param_table[param].scope == SCOPE_DERIVED) return is_said_for_all(asked, plan, param);
     return fact_is_set(asked) ||
            (!c->completed[param] && facts_get(plan, param)->origin == asked->origin);
 }

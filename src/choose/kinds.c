@@ -2,6 +2,7 @@
 #include "choose/kinds.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "cost/memory.h"
@@ -277,11 +278,18 @@ void kinds_kept(const struct config *c, const struct kinds_saved *saved,
         kept[i] = layer_kept(&c->knobs, &saved->lists[i]);
 }
 
-static void measure(const struct config *c, const struct kinds_saved *saved, struct rung *out)
+/* `plain`: layers of a plan that recomputes nothing. */
+static void measure(const struct config *c, const struct time_layers *plain,
+                    const struct knobs *plain_key, const struct kinds_saved *saved,
+                    struct rung *out)
 {
     struct time_layers layers;
     struct time_rates rates;
-    time_layers_init(c, &layers);
+    struct knobs key = time_key_without_recompute(time_layers_key(&c->knobs));
+    if (memcmp(&key, plain_key, sizeof key) == 0)
+        time_layers_repeat(plain, c, &layers);
+    else
+        time_layers_init(c, &layers);
     time_rates_of(&layers, c, &rates);
     kinds_kept(c, saved, out->kept);
     for (int i = 0; i < c->model.n_kinds; i++) {
@@ -339,13 +347,18 @@ static void find_recompute(const struct kinds *all, struct config *c, struct kin
     bool keep[SPACE_MAX_STATES];
     struct kinds_saved saved;
     struct states x = space_states(all->request, &decisions[DECISION_RECOMPUTE], c);
+    struct knobs plain_key = time_key_without_recompute(time_layers_key(&spot));
+    struct time_layers plain;
+    c->knobs = time_key_without_recompute(spot);
+    time_layers_init(c, &plain);
+    c->knobs = spot;
     kinds_save(c, &saved);
     for (int i = 0; i < x.n; i++) {
         c->knobs = spot;
         space_set(x.items[i], c);
         rungs[i] = (struct rung){
             .move = x.items[i], .wish = wish_of(all, &c->knobs), .modules = repeated(&c->knobs)};
-        measure(c, &saved, &rungs[i]);
+        measure(c, &plain, &plain_key, &saved, &rungs[i]);
     }
     c->knobs = spot;
     sort_items(rungs, (size_t)x.n, sizeof *rungs, rung_cmp);

@@ -68,14 +68,14 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved)
 static double floor_of(struct search *s, int most_vpp)
 {
     search_take_memory(s);
-    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false, s->memory);
+    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false, &s->flights, s->memory);
 }
 
 static bool lacks(struct search *s, int most_vpp)
 {
     search_take_memory(s);
     return memory_lacks(&s->c, most_vpp, s->spots.kind_counts, !s->tight,
-                        s->c.machine.capacity_bytes, s->memory);
+                        s->c.machine.capacity_bytes, &s->flights, s->memory);
 }
 
 /* What surely fits has room for the upper end of its estimate, what may for the estimate. */

@@ -2,6 +2,7 @@
 #include "choose/spots.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "cost/comm.h"
@@ -62,6 +63,7 @@ static void find_free(struct spots *s)
     k->tp = k->ep = 2;
     k->sequence_parallel = true;
     s->dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
+    s->plain = ARENA_ARRAY(s->arena, struct plain_layers, 2 * (size_t)s->dispatchers.n);
     for (int i = 0; i < s->dispatchers.n; i++) {
         space_set(s->dispatchers.items[i], s->c);
         s->captured[i] = most_captured(s);
@@ -74,15 +76,29 @@ static void find_free(struct spots *s)
     *k = saved;
 }
 
+/* The present layers, from those that recompute nothing: groups ask for one state after another. */
+static void take_layers(const struct spots *s, struct plain_layers *plain, struct time_layers *out)
+{
+    struct knobs *k = &s->c->knobs, present = *k;
+    struct knobs key = time_key_without_recompute(time_layers_key(k));
+    if (plain->key.tp == 0 || memcmp(&plain->key, &key, sizeof key) != 0) {
+        *k = key;
+        time_layers_init_known(s->c, s->kernels, &plain->layers);
+        *k = present;
+        plain->key = key;
+    }
+    time_layers_repeat(&plain->layers, s->c, out);
+}
+
 /* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden,
    and seen. */
-static void take_ways(const struct spots *s, struct least_rates *least)
+static void take_ways(const struct spots *s, struct plain_layers *plain, struct least_rates *least)
 {
     struct knobs *k = &s->c->knobs;
     struct time_layers layers;
     struct time_rates one;
     int n = s->hidden.overlap_ep ? 2 : 1;
-    time_layers_init_known(s->c, s->kernels, &layers);
+    take_layers(s, plain, &layers);
     for (int way = 0; way < n; way++) {
         k->overlap_ep = way == 0 && s->hidden.overlap_ep;
         time_rates_of(&layers, s->c, &one);
@@ -112,7 +128,7 @@ void spots_least_rates(const struct spots *s, bool whole, struct least_rates *le
         space_set(s->dispatchers.items[i], s->c);
         k->graph_scope = captured & ~(uint32_t)SCOPE_FULL;
         k->graph_impl = whole ? GRAPH_FULL_ITERATION : k->graph_scope ? GRAPH_TE : GRAPH_NONE;
-        take_ways(s, least);
+        take_ways(s, &s->plain[2 * i + whole], least);
     }
     *k = saved;
 }
@@ -360,13 +376,12 @@ static double bound_of(const struct spots *s, const struct axis *vpp,
 static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
-    const struct group *group = s->groups.items[s->groups.n - 1];
     guard_tick(arena_guard(s->arena));
     struct axis vpp = spots_stages(s->request, s->c);
     s->layouts += (size_t)vpp.n;
     if (vpp.n == 0) return;
     *VEC_PUSH(s->arena, &s->items) =
-        (struct spot){.bound = bound_of(s, &vpp, group->least),
+        (struct spot){.bound = bound_of(s, &vpp, s->rough),
                       .wish = prefer_sum(s->preferences, s->n_preferences, k),
                       .number = (uint32_t)s->items.n,
                       .group = (uint32_t)s->groups.n - 1,
@@ -379,9 +394,9 @@ static void measure_group(struct spots *s, struct group *group)
 {
     s->c->knobs = group->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
+    group->least = ARENA_ARRAY(s->arena, struct least_rates, 2);
     spots_least_rates(s, false, &group->least[0]);
     spots_least_rates(s, true, &group->least[1]);
-    group->measured = true;
 }
 
 void spots_measure(struct spots *s, struct spot *spot)
@@ -390,7 +405,7 @@ void spots_measure(struct spots *s, struct spot *spot)
     struct knobs *k = &s->c->knobs, saved = *k;
     if (spot->measured) return;
     spot->measured = true;
-    if (!group->measured) measure_group(s, group);
+    if (!group->least) measure_group(s, group);
     *k = group->knobs;
     k->pp = spot->pp;
     k->schedules = spot->schedules;
@@ -419,8 +434,8 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
     documents_leave_replicas(&s->c->knobs);
-    time_rough_rates(s->c, s->kernels, s->usual_kind, &group->least[0].ways[0]);
-    group->least[0].n = 1;
+    time_rough_rates(s->c, s->kernels, s->usual_kind, &s->rough[0].ways[0]);
+    s->rough[0].n = 1;
     s->c->knobs = group->knobs;
 }
 

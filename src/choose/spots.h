@@ -31,9 +31,9 @@ struct least_rates {
 /* Spots that share all but pp and its schedule, and with it their layers' times, beside what these
    wait for documents of data-parallel ranks (documents_wait_for_replicas): in no bound. */
 struct group {
-    struct knobs knobs;          /* as in the base, with the group's sizes; pp 1 */
-    struct least_rates least[2]; /* nothing recomputed; [1]: with a captured iteration */
-    bool measured;               /* `least` is; else it is of time_rough_rates */
+    struct knobs knobs;        /* as in the base, with the group's sizes; pp 1 */
+    struct least_rates *least; /* [2]: nothing recomputed; [1]: with a captured iteration. NULL: not
+                                  measured yet, as most never are */
     /* of the search: not worked out yet where there are none */
     struct least_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
@@ -54,6 +54,12 @@ struct schedule {
 /* Schedules that were worked out: at other rates they bound too, if less. */
 enum { SPOTS_KNOWN_SCHEDULES = 256 };
 
+/* Layers of the last plans that recompute nothing, with each dispatcher; [1]: captured whole. */
+struct plain_layers {
+    struct knobs key; /* time_key_without_recompute of time_layers_key; tp 0: none yet */
+    struct time_layers layers;
+};
+
 struct spots {
     const struct search_request *request;
     struct arena *arena;
@@ -65,8 +71,10 @@ struct spots {
     VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
+    struct plain_layers *plain;                 /* [dispatchers.n][2] */
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
+    struct least_rates rough[2];                /* as a group's `least`, of time_rough_rates */
     struct schedule schedule, *known_schedules; /* [SPOTS_KNOWN_SCHEDULES] */
     int kind_counts[MODEL_MAX_KINDS];           /* layers of each kind */
     int usual_kind;                             /* the most frequent */

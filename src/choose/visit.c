@@ -94,18 +94,25 @@ static struct stages stages_of(const struct axis *vpp, bool more)
     return x;
 }
 
+/* Takes what the spot's plans have in common, with the fewest virtual stages; false: nothing has
+   room. */
+static bool begin(struct search *s, const struct spot *spot, struct axis *vpp)
+{
+    if (room_is_known_hopeless(s, spot)) return false;
+    *vpp = spots_stages(s->request, &s->c);
+    s->c.knobs.vpp = vpp->values[0];
+    s->kind = kinds_of(&s->kinds, &s->c);
+    return true;
+}
+
 /* Makes a spot the present one, with the fewest stages; false: nothing of it matters. */
 static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
 {
     guard_tick(arena_guard(s->arena));
     search_set_spot(s, spot, 1);
-    if (!search_matters(s, spot->bound, spot->wish) || room_is_known_hopeless(s, spot))
-        return false;
-    *vpp = spots_stages(s->request, &s->c);
-    s->c.knobs.vpp = vpp->values[0];
-    s->kind = kinds_of(&s->kinds, &s->c);
+    if (!search_matters(s, spot->bound, spot->wish) || !begin(s, spot, vpp)) return false;
     s->params = sharding_params(&s->c);
-    s->around = search_around(s, vpp->values[vpp->n - 1]);
+    s->around = s->any ? 0 : search_around(s, vpp->values[vpp->n - 1]);
     if (!search_matters(s, spot->bound + s->around, spot->wish)) return false;
     return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
@@ -124,6 +131,7 @@ static void queue(struct search *s, struct spot *spot)
         search_set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
         turn->never[more] = room_never(s, offload_asked(s), most, &turn->asked[more]);
+        if (s->any) continue; /* then no bound is read */
         turn->least[more] = order_bound(s, turn->never[more], most);
         bound = fmin(bound, turn->least[more].any * prefer_factor(spot->wish));
     }
@@ -202,6 +210,7 @@ static void visit(struct search *s, struct waiting *x)
     struct axis vpp;
     bool left = false;
     if (!enter(s, turn->spot, &vpp)) return;
+    spots_measure(&s->spots, x->spot); /* unless it is, as where any plan will do */
     variants_list(s);
     for (int more = 1; more >= 0; more--) {
         struct stages stages = stages_of(&vpp, more);
@@ -217,27 +226,45 @@ static void visit(struct search *s, struct waiting *x)
     order_add(s, *x);
 }
 
+/* Whether nothing on the present spot fits, asked before it is measured: of a small part of a GPU
+   that is so of most. */
+static bool lacks_room(struct search *s, const struct spot *spot)
+{
+    struct axis vpp;
+    bool limited = s->c.machine.capacity_bytes < s->request->base->machine.capacity_bytes;
+    if (!limited || s->any) return room_is_known_hopeless(s, spot);
+    return !begin(s, spot, &vpp) || room_is_hopeless(s, spot, vpp.values[vpp.n - 1]);
+}
+
 /* Gives a spot its turn once it is known what it takes at least. */
 static void meet(struct search *s, struct spot *spot)
 {
+    guard_tick(arena_guard(s->arena));
     search_set_spot(s, spot, 1);
-    if (!search_matters(s, spot->bound, spot->wish)) return;
-    spots_measure(&s->spots, spot);
+    if (!search_matters(s, spot->bound, spot->wish) || lacks_room(s, spot)) return;
+    if (!s->any) spots_measure(&s->spots, spot);
     if (search_matters(s, spot->bound, spot->wish))
         order_add(s, (struct waiting){spot->bound, spot, NULL});
+}
+
+/* The next of all spots: the fastest first, and where any plan will do the slowest, of which most
+   share more of the model. */
+static struct spot *next_spot(const struct search *s, size_t next)
+{
+    struct spot *spots = s->spots.items.items;
+    return &spots[s->any ? s->spots.items.n - 1 - next : next];
 }
 
 /* A spot waits while others have smaller bounds, of any kind. */
 void visit_all(struct search *s)
 {
-    struct spot *spots = s->spots.items.items;
     size_t next = 0, n = s->spots.items.n;
     s->waiting.n = 0;
     while ((next < n || s->waiting.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
-        bool waits = s->waiting.n > 0 &&
-                     (s->any || next == n || s->waiting.items[0].bound <= spots[next].bound);
+        bool waits = s->waiting.n > 0 && (s->any || next == n ||
+                                          s->waiting.items[0].bound <= next_spot(s, next)->bound);
         if (!waits) {
-            meet(s, &spots[next++]);
+            meet(s, next_spot(s, next++));
             continue;
         }
         struct waiting x = order_take(s);

@@ -78,7 +78,7 @@ struct family {
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
    plans differ in what is around the layers. */
-enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 256 };
+enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 192 };
 
 struct known_layers {
     struct knobs key; /* time_layers_key */
@@ -167,6 +167,7 @@ struct search {
     struct known_kernels *known_kernels;
     struct memory_coefficients memory_coefficients;
     struct memory_work *memory;
+    struct memory_flights flights;      /* of the last schedule that was asked */
     struct known_memory **known_memory; /* [SEARCH_KNOWN_MEMORY], likewise */
     struct finalists finalists;
     struct shown shown[FINALISTS_FAST];

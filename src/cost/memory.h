@@ -155,14 +155,21 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
 
 /* ---- without a division (memory_floor.c) ---- */
 
+/* Microbatches in flight on each rank at least, kept for plans that follow with the same schedule.
+ */
+struct memory_flights {
+    int pp, vpp, most_vpp, group_size; /* pp 0: none yet */
+    int64_t microbatches;
+    double flight[COST_MAX_STAGES], least, most;
+};
 /* Bytes that the estimate of `c`, or its upper end, reaches on some stage however the search
    divides its layers, with its virtual stages or any number from there to `most_vpp`; 0 where the
    layout is given. `counts`: layers of each kind. *w has measured them. */
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
-                    bool high, struct memory_work *w);
+                    bool high, struct memory_flights *known, struct memory_work *w);
 /* Whether some stage needs more than the capacity however they are divided: as memory_floor, and
    stages have whole layers. */
 bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
-                  bool high, double capacity, struct memory_work *w);
+                  bool high, double capacity, struct memory_flights *known, struct memory_work *w);
 
 #endif

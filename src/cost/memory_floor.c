@@ -18,9 +18,9 @@ struct bytes {
 
 struct floor {
     const struct memory_work *w;
-    const int *counts;                                         /* layers of each kind */
-    struct bytes layers[MODEL_MAX_KINDS];                      /* of each kind */
-    double flight[COST_MAX_STAGES], least_flight, most_flight; /* microbatches at least */
+    const int *counts;                    /* layers of each kind */
+    struct bytes layers[MODEL_MAX_KINDS]; /* of each kind */
+    const struct memory_flights *flights;
     double backward; /* transient bytes of the layer whose backward needs least */
     double buffers;  /* of a rank in the middle */
     double ends[2];  /* of the first and the last rank beside layers, as weighted_mean has found */
@@ -96,7 +96,8 @@ static double end_bytes(const struct floor *f, int rank)
     double head = activation_head_transient(w, &s, NULL) + activation_logits(w, &s, NULL);
     double own = activation_outputs(w, &s, NULL) +
                  s.n_mtp * (w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed);
-    if (rank == 0) own += f->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
+    if (rank == 0)
+        own += f->flights->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
     own += state_buffers(w, &s, NULL) - f->buffers; /* an end receives from one side */
     return f->certain * (held(w, &s) + own + fmax(0, head - f->backward));
 }
@@ -111,19 +112,27 @@ static double mean_flight(const struct knobs *k, int rank)
     return rank == 0 ? passes_of_last(&x, k->vpp) : x.all / k->vpp;
 }
 
-/* It rises or falls with the number of virtual stages. */
-static void set_flight(struct floor *f, int most_vpp)
+static bool is_same_schedule(const struct memory_flights *x, const struct knobs *k, int most_vpp)
 {
-    struct knobs k = f->w->c->knobs, most = k;
+    return x->pp == k->pp && x->vpp == k->vpp && x->most_vpp == most_vpp &&
+           x->group_size == k->group_size && x->microbatches == knobs_scheduled(k);
+}
+
+/* It rises or falls with the number of virtual stages. */
+static void set_flights(struct memory_flights *x, const struct knobs *k, int most_vpp)
+{
+    struct knobs most = *k;
     most.vpp = most_vpp;
-    f->least_flight = INFINITY;
-    f->most_flight = 0;
-    for (int r = 0; r < k.pp; r++) {
-        double one = mean_flight(&k, r);
-        if (most_vpp > k.vpp) one = fmin(one, mean_flight(&most, r));
-        f->flight[r] = one;
-        f->least_flight = fmin(f->least_flight, one);
-        f->most_flight = fmax(f->most_flight, one);
+    x->pp = k->pp, x->vpp = k->vpp, x->most_vpp = most_vpp, x->group_size = k->group_size;
+    x->microbatches = knobs_scheduled(k);
+    x->least = INFINITY;
+    x->most = 0;
+    for (int r = 0; r < k->pp; r++) {
+        double one = mean_flight(k, r);
+        if (most_vpp > k->vpp) one = fmin(one, mean_flight(&most, r));
+        x->flight[r] = one;
+        x->least = fmin(x->least, one);
+        x->most = fmax(x->most, one);
     }
 }
 
@@ -142,7 +151,7 @@ static double peak_error(const struct memory_work *w)
    alone. */
 static void set_interval(struct floor *f, const struct bytes *x)
 {
-    double flight = f->flight[f->w->c->knobs.pp / 2], error = peak_error(f->w);
+    double flight = f->flights->flight[f->w->c->knobs.pp / 2], error = peak_error(f->w);
     double widths[CAUSES], sure = error * (x->held + flight * x->kept), all = sure * sure;
     for (int i = 0; i < CAUSES; i++) {
         widths[i] = flight * x->spread[i];
@@ -173,7 +182,7 @@ static int most_frequent(const int counts[MODEL_MAX_KINDS])
    ratios of straight lines these rise or fall with the microbatches in flight. */
 static double layers_in(const struct floor *f, const struct bytes *unit)
 {
-    double low = f->least_flight, high = f->most_flight, sum = 0;
+    double low = f->flights->least, high = f->flights->most, sum = 0;
     for (int i = 0; i < f->w->c->model.n_kinds; i++) {
         const struct bytes *x = &f->layers[i];
         sum += f->counts[i] *
@@ -188,10 +197,10 @@ static double weighted_mean(struct floor *f)
 {
     const struct bytes *unit = f->unit;
     int last = f->w->c->knobs.pp - 1;
-    double layers = layers_in(f, unit), weights = 0, first = 1 / on(f, unit, f->flight[0]);
+    double layers = layers_in(f, unit), weights = 0, first = 1 / on(f, unit, f->flights->flight[0]);
     for (int r = 0; r <= last; r++)
-        weights += 1 / on(f, unit, f->flight[r]);
-    double end = 1 / on(f, unit, f->flight[last]);
+        weights += 1 / on(f, unit, f->flights->flight[r]);
+    double end = 1 / on(f, unit, f->flights->flight[last]);
     f->ends[0] = end_bytes(f, 0), f->ends[1] = end_bytes(f, last);
     double ends = first * f->ends[0] + end * f->ends[1];
     return fmin(f->certain * f->backward + (layers + ends) / weights,
@@ -230,11 +239,13 @@ static void start(struct floor *f, const struct memory_work *w, const int counts
 }
 
 static void start_pipeline(struct floor *f, const struct config *c, int most_vpp,
-                           const int counts[MODEL_MAX_KINDS], bool high, struct memory_work *w)
+                           const int counts[MODEL_MAX_KINDS], bool high,
+                           struct memory_flights *known, struct memory_work *w)
 {
     memory_place(c, w);
     start(f, w, counts);
-    set_flight(f, most_vpp);
+    if (!is_same_schedule(known, &c->knobs, most_vpp)) set_flights(known, &c->knobs, most_vpp);
+    f->flights = known;
     f->unit = &f->layers[most_frequent(counts)];
     if (high) set_interval(f, f->unit);
 }
@@ -245,12 +256,12 @@ static bool is_known(const struct config *c)
 }
 
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
-                    bool high, struct memory_work *w)
+                    bool high, struct memory_flights *known, struct memory_work *w)
 {
     struct floor f;
     if (!is_known(c)) return 0;
     if (c->knobs.pp == 1) return undivided(c, high, w);
-    start_pipeline(&f, c, most_vpp, counts, high, w);
+    start_pipeline(&f, c, most_vpp, counts, high, known, w);
     return weighted_mean(&f) + f.certain * f.buffers;
 }
 
@@ -261,19 +272,19 @@ static int room_for(const struct floor *f, double capacity)
     int sum = 0, last = f->w->c->knobs.pp - 1;
     for (int r = 0; r <= last; r++) {
         double left = capacity - around - (r == 0 ? f->ends[0] : r == last ? f->ends[1] : 0);
-        double n = left / on(f, f->unit, f->flight[r]);
+        double n = left / on(f, f->unit, f->flights->flight[r]);
         if (n > 0) sum += n < f->w->c->model.num_layers ? (int)n : f->w->c->model.num_layers;
     }
     return sum;
 }
 
 bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
-                  bool high, double capacity, struct memory_work *w)
+                  bool high, double capacity, struct memory_flights *known, struct memory_work *w)
 {
     struct floor f;
     if (!is_known(c)) return false;
     if (c->knobs.pp == 1) return undivided(c, high, w) > capacity;
-    start_pipeline(&f, c, most_vpp, counts, high, w);
+    start_pipeline(&f, c, most_vpp, counts, high, known, w);
     if (weighted_mean(&f) + f.certain * f.buffers > capacity) return true;
     return room_for(&f, capacity) < counts[most_frequent(counts)];
 }

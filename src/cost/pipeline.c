@@ -322,22 +322,117 @@ double pipeline_busiest(const struct pipeline *p)
     return totals_of(p).largest;
 }
 
+/* What is simulated of a schedule: all, or until it repeats. */
+struct extent {
+    int64_t first;  /* microbatches of the shorter simulation, where it repeats; else 0 */
+    int64_t all;    /* of the longer */
+    int64_t round;  /* that repeats, */
+    int64_t rounds; /* and how often after these */
+};
+
+static struct extent extent_of(const struct pipeline *p)
+{
+    int64_t round = p->group > 0 ? p->group : p->stages, settled = 2 * round;
+    if (p->microbatches <= settled + round) return (struct extent){0, p->microbatches, round, 0};
+    int64_t first = settled + (p->microbatches - settled) % round; /* the rest are whole rounds */
+    return (struct extent){first, first + round, round, (p->microbatches - first) / round - 1};
+}
+
 double pipeline_time(const struct pipeline *p)
 {
     struct totals t = totals_of(p);
-    int64_t round = p->group > 0 ? p->group : p->stages, settled = 2 * round;
+    struct extent x = extent_of(p);
     bool whole = p->chunks_per_stage == 1 || (p->group == 0 && p->microbatches % p->stages == 0);
     if (p->stages == 1 || (t.even && whole && p->microbatches >= p->stages))
         return closed_form(p, t);
-    if (p->microbatches <= settled + round) {
-        double exact = pipeline_simulate(p, p->microbatches);
+    if (x.first == 0) {
+        double exact = pipeline_simulate(p, x.all);
         return exact >= 0 ? exact : closed_form(p, t);
     }
-    int64_t first = settled + (p->microbatches - settled) % round; /* the rest are whole rounds */
-    struct two_schedules s = simulate_two(p, first, first + round);
+    struct two_schedules s = simulate_two(p, x.first, x.all);
     if (s.longer < 0) return closed_form(p, t);
     /* the first rounds of unequal chunks may still live on the warm-up's lead over the busiest
        rank, which no later round can */
-    double a_round = fmax(s.longer - s.shorter, (double)round * t.largest);
-    return s.longer + (double)((p->microbatches - first) / round - 1) * a_round;
+    double a_round = fmax(s.longer - s.shorter, (double)x.round * t.largest);
+    return s.longer + (double)x.rounds * a_round;
+}
+
+/* ---- the longest way ---- */
+
+/* One pass of a rank; at: in the order of its kind, -1: there is none. */
+struct pass_at {
+    int rank, at;
+    bool backward;
+};
+
+static double end_of(const struct simulation *s, struct pass_at x)
+{
+    int place = x.rank * s->row + 1 + x.at; /* before the first: 0 */
+    return x.backward ? s->backward_ends[place] : s->forward_ends[place];
+}
+
+/* What its rank does before it. */
+static struct pass_at before_on_rank(const struct simulation *s, struct pass_at x)
+{
+    int warmup = s->ranks[x.rank].warmup;
+    if (!x.backward && x.at <= warmup) return (struct pass_at){x.rank, x.at - 1, false};
+    if (!x.backward) return (struct pass_at){x.rank, x.at - warmup - 1, true};
+    if (x.at > 0 && warmup + x.at >= s->each) return (struct pass_at){x.rank, x.at - 1, true};
+    return (struct pass_at){x.rank, least(warmup + x.at, s->each - 1), false};
+}
+
+/* What it waits for on another. */
+static struct pass_at before_elsewhere(const struct simulation *s, struct pass_at x)
+{
+    int end = s->p->stages - 1, from = s->order[x.at].from;
+    if (x.backward && x.rank < end) return (struct pass_at){x.rank + 1, x.at, true};
+    if (x.backward) return (struct pass_at){0, from, true};
+    if (x.rank > 0) return (struct pass_at){x.rank - 1, x.at, false};
+    return (struct pass_at){end, from, false};
+}
+
+static void count_pass(const struct simulation *s, struct pass_at x, struct pipeline_way *way)
+{
+    int chunk = s->order[x.at].chunk, last = (s->p->chunks_per_stage - 1) * s->p->stages;
+    if (x.backward)
+        way->backward[last - chunk + x.rank]++;
+    else
+        way->forward[chunk + x.rank]++;
+}
+
+static bool simulate_all(struct simulation *s)
+{
+    if (!is_in_step(s)) return finish(s) >= 0;
+    run_in_step(s, s->each, 0, INT_MAX);
+    return true;
+}
+
+bool pipeline_find_way(const struct pipeline *p, struct pipeline_way *way)
+{
+    int64_t microbatches = extent_of(p).all;
+    if (p->stages == 1 || is_too_long(p, microbatches)) return false;
+    struct simulation s;
+    start(&s, p, (int)microbatches);
+    if (!simulate_all(&s)) return false;
+    *way = (struct pipeline_way){{0}, {0}};
+    struct pass_at x = {0, s.each - 1, true};
+    for (int r = 1; r < p->stages; r++) {
+        struct pass_at last = {r, s.each - 1, true};
+        if (end_of(&s, last) > end_of(&s, x)) x = last;
+    }
+    while (x.at >= 0) {
+        count_pass(&s, x, way);
+        struct pass_at own = before_on_rank(&s, x), other = before_elsewhere(&s, x);
+        x = end_of(&s, own) >= end_of(&s, other) ? own : other;
+    }
+    return true;
+}
+
+double pipeline_least(const struct pipeline *p, const struct pipeline_way *way, double busiest)
+{
+    struct extent x = extent_of(p);
+    double sum = 0;
+    for (int i = 0; i < p->stages * p->chunks_per_stage; i++)
+        sum += way->forward[i] * p->forward[i] + way->backward[i] * p->backward[i];
+    return sum + (double)(x.rounds * x.round) * busiest;
 }

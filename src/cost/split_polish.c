@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cost/pipeline.h"
 #include "cost/sharding.h"
 #include "cost/split.h"
 
@@ -11,17 +12,20 @@
    together. */
 static const double MOVE_GAINS = 1e-4, LAYOUT_GAINS = 0.005;
 
-enum { MOST_MOVES = 256 };
+enum { MOST_MOVES = 256, MOST_WAYS = 32 };
 
 struct polish {
     struct config *c; /* with the layout being tried */
     const struct time_layers *layers;
     struct time_rates rates;
+    struct time_lengths lengths;
     struct layout layout;
-    double mean;      /* seconds of a microbatch on a rank */
-    double optimizer; /* seconds of its step, however the layers are divided */
-    int fits;         /* of the plan before */
-    double seconds;   /* of its step now */
+    struct pipeline_way ways[MOST_WAYS]; /* the longest of the last plans that were too slow */
+    int n_ways;
+    double mean;    /* seconds of a microbatch on a rank */
+    double around;  /* seconds of a step beside its passes, at least */
+    int fits;       /* of the plan before */
+    double seconds; /* of its step now */
 };
 
 static void move_layer(struct layout *l, int from, int to)
@@ -48,14 +52,69 @@ static double mean_of(const struct config *c, const struct time_rates *rates)
     return all / c->knobs.pp;
 }
 
-/* Seconds that the step cannot undercut. */
-static double least_seconds(const struct polish *p)
+/* Seconds of each chunk. */
+struct chunks {
+    double forward[LAYOUT_MAX_CHUNKS], backward[LAYOUT_MAX_CHUNKS];
+};
+
+static void add_item(struct chunks *x, int chunk, int n, const struct time_length *one)
+{
+    x->forward[chunk] += n * one->forward;
+    x->backward[chunk] += n * one->backward;
+}
+
+static void chunks_of(const struct polish *p, struct chunks *x)
+{
+    const struct layout *l = &p->layout;
+    const struct model_shape *m = &p->c->model;
+    for (int i = 0, layer = 0; i < l->n_chunks; i++) {
+        x->forward[i] = x->backward[i] = p->lengths.transfer;
+        if (l->embedding[i]) add_item(x, i, 1, &p->lengths.embedding);
+        if (l->loss[i]) add_item(x, i, 1, &p->lengths.head);
+        add_item(x, i, l->mtp[i], &p->lengths.mtp);
+        for (int end = layer + l->decoders[i]; layer < end; layer++)
+            add_item(x, i, 1, &p->lengths.kinds[m->layers[layer]]);
+    }
+}
+
+static struct pipeline schedule_of(const struct polish *p, struct chunks *x)
+{
+    chunks_of(p, x);
+    return pipeline_of_knobs(&p->c->knobs, p->layout.n_chunks, x->forward, x->backward);
+}
+
+static void note_way(struct polish *p)
+{
+    struct chunks x;
+    struct pipeline one = schedule_of(p, &x);
+    p->n_ways += pipeline_find_way(&one, &p->ways[p->n_ways % MOST_WAYS]);
+}
+
+/* Seconds that a step does not undercut whose busiest rank is busy for so many, and whose schedule
+   takes so many at least. */
+static double least_step(const struct polish *p, double busy, double longest)
 {
     const struct knobs *k = &p->c->knobs;
-    double busy = (double)knobs_scheduled(k) * p->mean;
-    double pass = time_least_pipeline(&p->rates, busy, split_longest(p->c, &p->rates, &p->layout));
-    return p->rates.slow * knobs_schedules(k) * (pass + p->rates.alone) + p->rates.fixed +
-           p->optimizer;
+    double pass = time_least_pipeline(&p->rates, busy, longest);
+    return p->rates.slow * knobs_schedules(k) * (pass + p->rates.alone) + p->around;
+}
+
+/* Whether a step surely takes so many seconds: mostly the way that was too long for another move is
+   for this one. */
+static bool is_slower(const struct polish *p, double most)
+{
+    static const double rounding = 1e-9;
+    double n = (double)knobs_scheduled(&p->c->knobs);
+    most /= 1 - rounding;
+    if (least_step(p, n * p->mean, split_longest(p->c, &p->rates, &p->layout)) >= most) return true;
+    struct chunks x;
+    struct pipeline one = schedule_of(p, &x);
+    double busiest = pipeline_busiest(&one);
+    for (int i = p->n_ways - 1; i >= 0 && i >= p->n_ways - MOST_WAYS; i--) {
+        double longest = pipeline_least(&one, &p->ways[i % MOST_WAYS], busiest);
+        if (least_step(p, n * busiest, longest) >= most) return true;
+    }
+    return false;
 }
 
 static bool goes_on_to_fit(const struct polish *p)
@@ -69,12 +128,13 @@ static bool try_move(struct polish *p, int from, int to)
 {
     double most = p->seconds * (1 - MOVE_GAINS);
     move_layer(&p->layout, from, to);
-    if (least_seconds(p) < most) {
+    if (!is_slower(p, most)) {
         double seconds = time_step(p->layers, p->c);
         if (seconds < most && goes_on_to_fit(p)) {
             p->seconds = seconds;
             return true;
         }
+        if (seconds >= most) note_way(p);
     }
     move_layer(&p->layout, to, from);
     return false;
@@ -109,6 +169,17 @@ static bool take_pair(struct polish *p)
     return false;
 }
 
+/* Beside the passes a step takes the same however the layers are divided, unless the division says
+   how many are repeated. */
+static double around(const struct polish *p, double step_s)
+{
+    const struct config *c = p->c;
+    struct time_pass pass;
+    if (c->knobs.recompute_method != METHOD_BLOCK && time_pass_of(p->layers, c, &pass))
+        return step_s - pass.seconds;
+    return p->rates.fixed + sharding_optimizer(&p->layers->timing, &c->knobs, sharding_params(c));
+}
+
 bool split_polish(struct config *c, struct layout *slot)
 {
     struct time_layers layers;
@@ -121,11 +192,12 @@ bool split_polish(struct config *c, struct layout *slot)
     trial.n_layouts = trial.knobs.layout = 1;
     time_layers_init(&trial, &layers);
     time_rates_of(&layers, &trial, &p.rates);
+    time_lengths_of(&layers, &trial, &p.lengths);
     p.mean = mean_of(&trial, &p.rates);
-    p.optimizer = sharding_optimizer(&layers.timing, &trial.knobs, sharding_params(&trial));
     p.fits = (int)m.fits;
-    double before = p.seconds = time_step(&layers, &trial),
-           wanted = c->knobs.layout > 0 ? 0 : LAYOUT_GAINS;
+    double before = p.seconds = time_step(&layers, &trial);
+    p.around = around(&p, before);
+    double wanted = c->knobs.layout > 0 ? 0 : LAYOUT_GAINS;
     int moves = take_moves(&p);
     while (take_pair(&p))
         moves += 2 + take_moves(&p);

@@ -272,6 +272,30 @@ static void fill(const struct time_layers *l, const struct config *c, const stru
     }
 }
 
+static struct time_length length_of(const struct timing *t, const struct knobs *k,
+                                    const struct layer_time *l)
+{
+    struct times x;
+    times_of(t, k, l, &x);
+    bool some = k->recompute == RECOMPUTE_FULL && k->recompute_method == METHOD_BLOCK;
+    return (struct time_length){x.forward, x.backward + (some ? 0 : x.again)};
+}
+
+void time_lengths_of(const struct time_layers *l, const struct config *c, struct time_lengths *out)
+{
+    const struct timing *t = &l->timing;
+    const struct knobs *k = &c->knobs;
+    struct time_length vision = length_of(t, k, &l->vision);
+    out->embedding = length_of(t, k, &l->embedding);
+    out->embedding.forward += vision.forward;
+    out->embedding.backward += vision.backward;
+    out->head = length_of(t, k, &l->head);
+    out->mtp = length_of(t, k, &l->mtp);
+    for (int i = 0; i < c->model.n_kinds; i++)
+        out->kinds[i] = length_of(t, k, &l->kinds[i]);
+    out->transfer = comm_stage_exposed(t, k);
+}
+
 /* Every chunk sends once forward and once backward. */
 static void add_transfers(const struct timing *t, const struct knobs *k, struct chunks *c)
 {

@@ -69,6 +69,15 @@ double time_least_pipeline(const struct time_rates *rates, double busy, double w
    as none is hotter. */
 double time_least_cooled(const struct timing *t);
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out);
+/* Seconds that each item of a chunk takes at least, by passes, and one transfer: of what is
+   repeated only where that does not depend on where it stands. */
+struct time_lengths {
+    struct time_length {
+        double forward, backward;
+    } kinds[MODEL_MAX_KINDS], embedding, head, mtp;
+    double transfer;
+};
+void time_lengths_of(const struct time_layers *l, const struct config *c, struct time_lengths *out);
 /* Rates that no plan with these sizes undercuts, whatever its switches: of the layers of one kind
    alone, and of these what every plan has. Nothing is recomputed. */
 void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,

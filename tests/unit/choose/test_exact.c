@@ -49,7 +49,7 @@ static const struct expr *const *forbidden(struct arena *a, const char *text)
     return list;
 }
 
-static void ask(struct arena *a, const struct question *q, struct asked *out, struct arena *scratch)
+static void state_question(struct arena *a, const struct question *q, struct asked *out)
 {
     struct str text = arena_printf(
         a,
@@ -71,6 +71,11 @@ static void ask(struct arena *a, const struct question *q, struct asked *out, st
         out->request.forbid = forbidden(a, q->forbid);
         out->request.n_forbid = 1;
     }
+}
+
+static void ask(struct arena *a, const struct question *q, struct asked *out, struct arena *scratch)
+{
+    state_question(a, q, out);
     assert_true(planner_answer(a, &out->request, scratch, &out->answer));
 }
 
@@ -640,8 +645,8 @@ static void no_pin_finds_a_faster_plan(void **state)
    or few. */
 static void micro_batches_are_what_divides(void **state)
 {
-    static const struct question open = {
-        "bridge", "qwen3-30b-a3b", "b300", "bf16", 64, 192, 2048, {NULL}, NULL};
+    static const struct question open = {"bridge", "qwen3-30b-a3b", "b300", "bf16", 64, 192,
+                                         2048,     {NULL},          NULL};
     struct arena *scratch = arena_new(0);
     struct asked all, some;
     ask_with_pin(*state, &open, "mbs: 3", &all, &some, scratch);
@@ -721,6 +726,23 @@ static void a_refusal_that_rules_lead_to_is_known_after_a_few(void **state)
     struct asked asked;
     ask(*state, &packs, &asked, scratch);
     assert_true(asked.answer.n > 0);
+    assert_true(asked.answer.search->rejected < 100);
+    arena_free(scratch);
+}
+
+/* Every file that is written for Bridge overrides a recipe, which the request says: the refusal of
+   virtual stages without a pipeline was once put to the rules of every plan. */
+static void a_refusal_of_what_the_request_says_is_known_after_a_few(void **state)
+{
+    static const struct question virtual = {"bridge", "moonlight-16b-a3b", "h100", "bf16", 16, 64,
+                                            4096,     {"vpp: 1", NULL},    NULL};
+    struct arena *scratch = arena_new(0);
+    struct asked asked;
+    state_question(*state, &virtual, &asked);
+    facts_set(asked.request.facts, P_over_recipe, value_bool(true), ORIGIN_OPTION, NULL, STR(""));
+    assert_true(planner_answer(*state, &asked.request, scratch, &asked.answer));
+    assert_true(asked.answer.n > 0);
+    assert_int_not_equal(asked.answer.plans[0].config.knobs.pp, 1);
     assert_true(asked.answer.search->rejected < 100);
     arena_free(scratch);
 }
@@ -889,6 +911,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_so_anyway_changes_no_plan),
         cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),
         cmocka_unit_test(a_refusal_that_rules_lead_to_is_known_after_a_few),
+        cmocka_unit_test(a_refusal_of_what_the_request_says_is_known_after_a_few),
         cmocka_unit_test(a_pinned_pipeline_is_not_sharded_unasked),
         cmocka_unit_test(documents_leave_no_stages_out)};
     const struct CMUnitTest many[] = {cmocka_unit_test(nothing_is_better_than_any_answer)};

@@ -87,6 +87,34 @@ static void slower_chunks_are_never_faster(void **state)
     }
 }
 
+/* The longest way of some chunks bounds others, and is exact for themselves. */
+static void no_chunks_undercut_the_way_of_others(void **state)
+{
+    (void)state;
+    static const int shapes[][3] = {{4, 1, 8},  {4, 2, 8},  {4, 2, 64},
+                                    {8, 3, 24}, {4, 2, 10}, {2, 1, 1}};
+    double f[MOST], b[MOST];
+    unsigned seed = 1;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct pipeline p = even(shapes[i][0], shapes[i][1], shapes[i][2], f, b);
+        struct pipeline_way way;
+        for (int round = 0; round < 20; round++) {
+            for (int c = 0; c < p.stages * p.chunks_per_stage; c++) {
+                seed = seed * 1103515245 + 12345;
+                f[c] = 1 + (seed >> 16) % 8 * 0.1;
+                b[c] = 2 * f[c];
+            }
+            double time = pipeline_time(&p);
+            if (round > 0)
+                assert_true(pipeline_least(&p, &way, pipeline_busiest(&p)) <= time * (1 + 1e-12));
+            if (!pipeline_find_way(&p, &way)) continue;
+            double least = pipeline_least(&p, &way, pipeline_busiest(&p));
+            assert_true(least <= time * (1 + 1e-12));
+            if (p.microbatches <= 3 * p.stages) assert_near(least, time, 1e-12);
+        }
+    }
+}
+
 /* A last group smaller than the pipeline cannot keep an interleaved schedule going; the bound still
  * answers. */
 static void stuck_schedules_are_recognised(void **state)
@@ -106,6 +134,7 @@ int main(void)
                                        cmocka_unit_test(long_schedules_continue_at_their_rate),
                                        cmocka_unit_test(no_rate_is_above_the_busiest_rank),
                                        cmocka_unit_test(slower_chunks_are_never_faster),
+                                       cmocka_unit_test(no_chunks_undercut_the_way_of_others),
                                        cmocka_unit_test(stuck_schedules_are_recognised)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

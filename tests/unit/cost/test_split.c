@@ -152,12 +152,13 @@ static void the_fastest_that_fits(void **state)
 static void assert_below(const struct config *c, bool high, double bytes)
 {
     static struct memory_work w;
+    struct memory_flights flights = {0};
     int counts[MODEL_MAX_KINDS] = {0};
     for (int i = 0; i < c->model.num_layers; i++)
         counts[c->model.layers[i]]++;
     struct memory_coefficients x = memory_coefficients_of(&c->machine);
     memory_measure(c, &x, &w);
-    double floor = memory_floor(c, c->knobs.vpp, counts, high, &w);
+    double floor = memory_floor(c, c->knobs.vpp, counts, high, &flights, &w);
     if (floor > bytes * (1 + 1e-9) || floor < 0.4 * bytes)
         fail_msg("%d layers on %d x %d chunks, recompute %d: %.3f GiB, not below %.3f",
                  c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, floor / GIB,
@@ -262,14 +263,14 @@ static void short_layers_in_front_are_no_more_than_there_are(void **state)
     assert_split(c, "0 1 1 1 1 0");
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(near_the_fastest),
-                                          cmocka_unit_test(the_fastest_that_fits),
-                                          cmocka_unit_test(no_split_is_below_the_floor),
-                                          cmocka_unit_test(ends_weigh_what_they_take),
-                                          cmocka_unit_test(an_even_split_needs_no_layout),
-                                          cmocka_unit_test(settings_that_say_the_split_are_kept),
-                                          cmocka_unit_test(a_pattern_takes_no_layout),
-                                          cmocka_unit_test(more_chunks_than_layers_are_no_split),
-                                          cmocka_unit_test(
-                                              short_layers_in_front_are_no_more_than_there_are)};
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(near_the_fastest),
+    cmocka_unit_test(the_fastest_that_fits),
+    cmocka_unit_test(no_split_is_below_the_floor),
+    cmocka_unit_test(ends_weigh_what_they_take),
+    cmocka_unit_test(an_even_split_needs_no_layout),
+    cmocka_unit_test(settings_that_say_the_split_are_kept),
+    cmocka_unit_test(a_pattern_takes_no_layout),
+    cmocka_unit_test(more_chunks_than_layers_are_no_split),
+    cmocka_unit_test(short_layers_in_front_are_no_more_than_there_are)};
 UNIT_MAIN(tests)
