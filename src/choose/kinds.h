@@ -37,7 +37,7 @@ struct way {
 
 /* What holds wherever the same moves are possible; found on the first spot of the kind. */
 struct kind {
-    unsigned given; /* bits of move_need, and of what the data-parallel ranks share */
+    uint64_t given; /* bits of move_need, and of what the data-parallel ranks share */
     int n_sides, n_offloads, n_recompute;
     struct combination sides[KINDS_MOST_SIDES];       /* the fastest first */
     struct combination offloads[KINDS_MOST_OFFLOADS]; /* the first: none */
