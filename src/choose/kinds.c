@@ -271,10 +271,10 @@ void kinds_save(const struct config *c, struct kinds_saved *out)
 }
 
 void kinds_kept(const struct config *c, const struct kinds_saved *saved,
-                double kept[MODEL_MAX_KINDS])
+                double kept[MODEL_MAX_KINDS], double routed[MODEL_MAX_KINDS])
 {
     for (int i = 0; i < c->model.n_kinds; i++)
-        kept[i] = layer_kept(&c->knobs, &saved->lists[i]);
+        kept[i] = layer_kept(&c->knobs, &saved->lists[i], &routed[i]);
 }
 
 static void measure(const struct config *c, const struct kinds_saved *saved, struct rung *out)
@@ -283,7 +283,8 @@ static void measure(const struct config *c, const struct kinds_saved *saved, str
     struct time_rates rates;
     time_layers_init(c, &layers);
     time_rates_of(&layers, c, &rates);
-    kinds_kept(c, saved, out->kept);
+    double routed[MODEL_MAX_KINDS];
+    kinds_kept(c, saved, out->kept, routed);
     for (int i = 0; i < c->model.n_kinds; i++) {
         out->seconds[i] = rates.kinds[i];
         out->step_s += rates.kinds[i];
