@@ -129,8 +129,7 @@ static bool end_has_room(struct search *s, int recompute, int offload, int end, 
     *in_step = false;
     if (room) {
         search_take_layers(s);
-        search_divide_by_time(s);
-        room = find_room(s, o, &moved, in_step);
+        room = search_divide_by_time(s) && find_room(s, o, &moved, in_step);
     }
     s->c.knobs = present;
     return room;
