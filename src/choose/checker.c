@@ -269,11 +269,20 @@ static bool add_layout(const struct search_of_cause *x)
     return all;
 }
 
-/* What the model's attention needs follows from how many ranks share its heads (config_cp_comm). */
-static bool add_needed(const struct search_of_cause *x)
+static bool is_about_exchange(int param)
 {
-    return add_knob(x, knob_of(P_tensor_model_parallel_size)) &&
-           add_knob(x, knob_of(P_context_parallel_size));
+    return param == P_cp_comm_type || param == P_hierarchical_context_parallel_sizes;
+}
+
+/* What the model's attention needs, and the sizes of levels, follow from how many ranks share its
+   heads (config_cp_comm). */
+static bool add_exchange(const struct search_of_cause *x)
+{
+    int comm = x->plan->knobs.cp_comm;
+    bool follows = comm == CP_NEEDED || comm == CP_LEVELS;
+    return add_knob(x, knob_of(P_cp_comm_type)) &&
+           (!follows || (add_knob(x, knob_of(P_tensor_model_parallel_size)) &&
+                         add_knob(x, knob_of(P_context_parallel_size))));
 }
 
 static bool add_knobs(const struct search_of_cause *x, const struct expr *e);
@@ -371,11 +380,10 @@ static bool add_knobs(const struct search_of_cause *x, const struct expr *e)
     for (size_t i = 0; i < n; i++) {
         int param = facts_slot_param(slots[i]);
         if (param < 0) continue;
-        bool needed = param == P_cp_comm_type && x->plan->knobs.cp_comm == CP_NEEDED;
-        const struct knob *knob = needed ? NULL : knob_behind(c, x->plan, x->facts, param);
-        bool constant = !needed && !knob && is_constant(c, x->facts, param);
+        const struct knob *knob = knob_behind(c, x->plan, x->facts, param);
+        bool constant = !knob && is_constant(c, x->facts, param);
         if (has_knob(x->cause, knob) || is_asked(x, param)) continue;
-        bool added = needed                       ? add_needed(x)
+        bool added = is_about_exchange(param)     ? add_exchange(x)
                      : constant                   ? true
                      : knob                       ? add_knob(x, knob)
                      : follows_from_layout(param) ? add_layout(x)

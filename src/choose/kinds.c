@@ -272,10 +272,10 @@ void kinds_save(const struct config *c, struct kinds_saved *out)
 }
 
 void kinds_kept(const struct config *c, const struct kinds_saved *saved,
-                double kept[MODEL_MAX_KINDS])
+                double kept[MODEL_MAX_KINDS], double routed[MODEL_MAX_KINDS])
 {
     for (int i = 0; i < c->model.n_kinds; i++)
-        kept[i] = layer_kept(&c->knobs, &saved->lists[i]);
+        kept[i] = layer_kept(&c->knobs, &saved->lists[i], &routed[i]);
 }
 
 /* `plain`: layers of a plan that recomputes nothing. */
@@ -291,7 +291,8 @@ static void measure(const struct config *c, const struct time_layers *plain,
     else
         time_layers_init(c, &layers);
     time_rates_of(&layers, c, &rates);
-    kinds_kept(c, saved, out->kept);
+    double routed[MODEL_MAX_KINDS];
+    kinds_kept(c, saved, out->kept, routed);
     for (int i = 0; i < c->model.n_kinds; i++) {
         out->seconds[i] = rates.kinds[i];
         out->step_s += rates.kinds[i];
@@ -474,25 +475,23 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 /* ---- the whole ---- */
 
 /* Beside the bits of move_need: the ranks whose tokens are gathered, and what stands behind. */
-enum {
-    RANKS_BITS = 12,
-    ALONE = 1 << (NEED_BITS + RANKS_BITS),
-    SHARED = ALONE << 1,
-    EXPERTS_SHARED = ALONE << 2,
-    GROUPS = ALONE << 3 /* and the next: move_groups */
-};
-static const unsigned of_move_need = (1u << NEED_BITS) - 1;
+enum { RANKS_BITS = 12 };
+static const uint64_t ALONE = (uint64_t)1 << (NEED_BITS + RANKS_BITS), SHARED = ALONE << 1,
+                      EXPERTS_SHARED = ALONE << 2,
+                      GROUPS = ALONE << 3; /* and the next: move_groups */
+/* How keys are exchanged makes no module cheaper to repeat. */
+static const uint64_t of_recompute = (((uint64_t)1 << NEED_BITS) - 1) & ~(uint64_t)NEED_CP;
 
 /* What replicas and formats of what ranks exchange are worth depends on whether there are any, and
    whether there can be groups of them on how they divide; what
    a dispatcher holds that gathers the tokens of all ranks, on how many they are; what gradients
    need between microbatches, on whether there is more than one. */
-static unsigned rank_bits(const struct config *c)
+static uint64_t rank_bits(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
-    unsigned gathered = k->dispatcher == DISPATCH_TORCH ? (unsigned)k->ep % (1u << RANKS_BITS) : 0u;
-    return (knobs_dp(k) * k->cp > 1 ? SHARED : 0u) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0u) |
-           (knobs_microbatches(k) == 1 ? ALONE : 0u) | gathered << NEED_BITS |
+    uint64_t gathered = k->dispatcher == DISPATCH_TORCH ? (uint64_t)k->ep % (1u << RANKS_BITS) : 0;
+    return (knobs_dp(k) * k->cp > 1 ? SHARED : 0) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0) |
+           (knobs_microbatches(k) == 1 ? ALONE : 0) | gathered << NEED_BITS |
            move_groups(c) * GROUPS;
 }
 
@@ -501,7 +500,7 @@ static unsigned rank_bits(const struct config *c)
 static bool take_recompute(const struct kinds *all, struct kind *kind)
 {
     for (const struct kind *k = all->items.items; k < kind; k++) {
-        if ((k->given ^ kind->given) & of_move_need) continue;
+        if ((k->given ^ kind->given) & of_recompute) continue;
         memcpy(kind->recompute, k->recompute, sizeof k->recompute);
         memcpy(kind->needless, k->needless, sizeof k->needless);
         kind->n_recompute = k->n_recompute;
@@ -512,7 +511,7 @@ static bool take_recompute(const struct kinds *all, struct kind *kind)
     return false;
 }
 
-static void find_kind(struct kinds *all, unsigned given, struct config *c)
+static void find_kind(struct kinds *all, uint64_t given, struct config *c)
 {
     struct kind *kind = VEC_PUSH(all->arena, &all->items);
     *kind = (struct kind){.given = given};
@@ -523,7 +522,7 @@ static void find_kind(struct kinds *all, unsigned given, struct config *c)
 
 size_t kinds_of(struct kinds *all, struct config *spot)
 {
-    unsigned given = move_given(spot) | rank_bits(spot);
+    uint64_t given = move_given(spot) | rank_bits(spot);
     for (size_t i = 0; i < all->items.n; i++)
         if (all->items.items[i].given == given) return i;
     struct layout layout;

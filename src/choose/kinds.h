@@ -37,7 +37,7 @@ struct way {
 
 /* What holds wherever the same moves are possible; found on the first spot of the kind. */
 struct kind {
-    unsigned given; /* bits of move_need, and of what the data-parallel ranks share */
+    uint64_t given; /* bits of move_need, and of what the data-parallel ranks share */
     int n_sides, n_offloads, n_recompute;
     struct combination sides[KINDS_MOST_SIDES];       /* the fastest first */
     struct combination offloads[KINDS_MOST_OFFLOADS]; /* the first: none */
@@ -87,9 +87,9 @@ struct kinds_saved {
     struct saved_list lists[MODEL_MAX_KINDS];
 };
 void kinds_save(const struct config *c, struct kinds_saved *out);
-/* the bytes of it that are kept of a microbatch, as the knobs recompute. */
+/* the bytes of it that are kept of a microbatch, as the knobs recompute, and of these the routed. */
 void kinds_kept(const struct config *c, const struct kinds_saved *saved,
-                double kept[MODEL_MAX_KINDS]);
+                double kept[MODEL_MAX_KINDS], double routed[MODEL_MAX_KINDS]);
 /* Whether a decision is decided within a variant. */
 bool kinds_decide(const struct decision *d);
 /* Sets all of a combination; false where the present layout has no such state. */

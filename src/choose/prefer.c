@@ -49,6 +49,7 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
     case KNOB_SHARDED:
     case KNOB_DOUBLE:
     case KNOB_LADDER: return fabs(now - p->number);
+    case KNOB_EACH:
     case KNOB_WORD: return now != p->number;
     }
     return 0;

@@ -129,8 +129,7 @@ static bool end_has_room(struct search *s, int recompute, int offload, int end, 
     *in_step = false;
     if (room) {
         search_take_layers(s);
-        search_divide_by_time(s);
-        room = find_room(s, o, &moved, in_step);
+        room = search_divide_by_time(s) && find_room(s, o, &moved, in_step);
     }
     s->c.knobs = present;
     return room;
@@ -150,9 +149,12 @@ static bool lean_has_room(struct search *s, int recompute, int offload, struct c
 
 /* ---- states of recomputation by what they keep ---- */
 
-/* On the spots of one group. Bit r of more and less: of each layer state r keeps clearly less, or
-   clearly more, than this one, or as much. */
+/* On the spots of one group, beside what is offloaded: what would be offloaded anyway nobody has to
+   repeat. Bit r of more and less: of each layer state r keeps clearly less, or clearly more, than
+   this one, or as much. */
 struct ladder {
+    struct ladder *next; /* of other modules */
+    uint32_t offload_modules;
     uint64_t more[SPACE_MAX_STATES], less[SPACE_MAX_STATES];
     int order[SPACE_MAX_STATES]; /* what keeps most first */
 };
@@ -160,7 +162,7 @@ struct ladder {
 /* A state with what it keeps. */
 struct step {
     int state;
-    double kept[MODEL_MAX_KINDS], sum;
+    double kept[MODEL_MAX_KINDS], routed[MODEL_MAX_KINDS], sum; /* routed: of kept */
 };
 
 static int step_cmp(const void *left, const void *right)
@@ -169,16 +171,19 @@ static int step_cmp(const void *left, const void *right)
     return a->sum != b->sum ? (a->sum > b->sum ? -1 : 1) : a->state - b->state;
 }
 
-/* By a margin, as other switches change a little of it. */
+/* By a margin, as other switches change a little of it. Of as many bytes those of routed rows are
+   the less certain ones. */
 static bool keeps_less(const struct step *a, const struct step *b, int n)
 {
     static const double clearly = 0.97;
-    for (int i = 0; i < n; i++)
-        if (a->kept[i] != b->kept[i] && a->kept[i] > clearly * b->kept[i]) return false;
+    for (int i = 0; i < n; i++) {
+        bool same = a->kept[i] == b->kept[i];
+        if (same ? a->routed[i] > b->routed[i] : a->kept[i] > clearly * b->kept[i]) return false;
+    }
     return true;
 }
 
-static void make_steps(struct search *s, struct step *steps)
+static void make_steps(struct search *s, uint32_t offload_modules, struct step *steps)
 {
     const struct kind *kind = present_kind(s);
     const struct knobs present = s->c.knobs;
@@ -187,21 +192,23 @@ static void make_steps(struct search *s, struct step *steps)
     kinds_save(&s->c, &saved);
     for (int i = 0; i < kind->n_recompute; i++) {
         s->c.knobs = s->group->knobs;
+        s->c.knobs.offload_modules = offload_modules;
         space_set(kind->recompute[i], &s->c);
         steps[i] = (struct step){.state = i};
-        kinds_kept(&s->c, &saved, steps[i].kept);
+        kinds_kept(&s->c, &saved, steps[i].kept, steps[i].routed);
         for (int k = 0; k < s->c.model.n_kinds; k++)
             steps[i].sum += s->spots.kind_counts[k] * steps[i].kept[k];
     }
     s->c.knobs = present;
 }
 
-static void make_ladder(struct search *s)
+static struct ladder *make_ladder(struct search *s, uint32_t offload_modules)
 {
     struct step steps[SPACE_MAX_STATES];
     int n = present_kind(s)->n_recompute;
-    struct ladder *ladder = s->group->ladder = ARENA_NEW(s->arena, struct ladder);
-    make_steps(s, steps);
+    struct ladder *ladder = ARENA_NEW(s->arena, struct ladder);
+    ladder->offload_modules = offload_modules;
+    make_steps(s, offload_modules, steps);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             uint64_t less = keeps_less(&steps[j], &steps[i], s->c.model.n_kinds);
@@ -211,6 +218,19 @@ static void make_ladder(struct search *s)
     sort_items(steps, (size_t)n, sizeof *steps, step_cmp);
     for (int i = 0; i < n; i++)
         ladder->order[i] = steps[i].state;
+    ladder->next = s->group->ladder;
+    return s->group->ladder = ladder;
+}
+
+static const struct ladder *ladder_of(struct search *s, int offload)
+{
+    struct knobs present = s->c.knobs;
+    combination_set(&present_kind(s)->offloads[offload], &s->c);
+    uint32_t modules = s->c.knobs.offload_modules;
+    s->c.knobs = present;
+    for (const struct ladder *x = s->group->ladder; x; x = x->next)
+        if (x->offload_modules == modules) return x;
+    return make_ladder(s, modules);
 }
 
 /* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
@@ -224,10 +244,9 @@ static void note_cramped(struct search *s, uint64_t states, int offload)
 void room_is_noted(struct search *s, int recompute, int offload)
 {
     const struct kind *kind = present_kind(s);
-    if (!s->group->ladder) make_ladder(s);
+    uint64_t roomy = ladder_of(s, offload)->more[recompute];
     for (int i = 0; i < kind->n_offloads; i++)
-        if (kind->more_offload[offload] >> i & 1)
-            s->rooms[i].roomy |= s->group->ladder->more[recompute];
+        if (kind->more_offload[offload] >> i & 1) s->rooms[i].roomy |= roomy;
 }
 
 void room_forget(struct search *s, int offload, uint64_t never)
@@ -243,16 +262,17 @@ static void ask_lean(struct search *s, int recompute, int offload)
         lean_has_room(s, recompute, offload, &o))
         room_is_noted(s, recompute, offload);
     else
-        note_cramped(s, s->group->ladder->less[recompute], offload);
+        note_cramped(s, ladder_of(s, offload)->less[recompute], offload);
 }
 
 /* A state of which nothing is known: where room began the last time, or just before that, else the
    one in the middle. */
-static int next_state(const struct search *s, const struct room *room, int edge)
+static int next_state(const struct search *s, const struct ladder *ladder, const struct room *room,
+                      int edge)
 {
     int open[SPACE_MAX_STATES], n = 0, near = -1;
     for (int i = 0; i < present_kind(s)->n_recompute; i++) {
-        int state = s->group->ladder->order[i];
+        int state = ladder->order[i];
         if ((room->roomy | room->cramped) >> state & 1) continue;
         if (i == edge || i == edge - 1) near = state;
         open[n++] = state;
@@ -261,10 +281,10 @@ static int next_state(const struct search *s, const struct room *room, int edge)
 }
 
 /* The place in the ladder from which on there is room; past its end: nowhere. */
-static int edge_of(const struct search *s, const struct room *room)
+static int edge_of(const struct search *s, const struct ladder *ladder, const struct room *room)
 {
     int at = 0, n = present_kind(s)->n_recompute;
-    while (at < n && !(room->roomy >> s->group->ladder->order[at] & 1))
+    while (at < n && !(room->roomy >> ladder->order[at] & 1))
         at++;
     return at;
 }
@@ -279,7 +299,6 @@ bool room_is_cramped_now(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
-    if (!s->group->ladder) make_ladder(s);
     if (!((room->roomy | room->cramped) & bit)) ask_lean(s, recompute, offload);
     return !(room->roomy & bit);
 }
@@ -289,13 +308,13 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     const struct room *room = &s->rooms[offload];
     uint64_t bit = (uint64_t)1 << recompute;
     int *edge = &s->edges[offload];
-    if (!s->group->ladder) make_ladder(s);
     if (!(room->roomy | room->cramped) && *edge == UNKNOWN_EDGE)
         ask_lean(s, present_kind(s)->fullest, offload);
     if ((room->roomy | room->cramped) & bit) return !(room->roomy & bit);
+    const struct ladder *ladder = ladder_of(s, offload);
     while (!((room->roomy | room->cramped) & bit))
-        ask_lean(s, next_state(s, room, *edge), offload);
-    *edge = edge_of(s, room);
+        ask_lean(s, next_state(s, ladder, room, *edge), offload);
+    *edge = edge_of(s, ladder, room);
     return !(room->roomy & bit);
 }
 
@@ -305,17 +324,17 @@ uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked
     uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute);
     *asked = 0;
     if (s->request->exhaustive) return 0;
-    if (!s->group->ladder) make_ladder(s);
+    const struct ladder *ladder = ladder_of(s, offload);
     while (~(known.roomy | known.cramped) & all) {
-        int state = next_state(s, &known, s->never_edge);
+        int state = next_state(s, ladder, &known, s->never_edge);
         if (lean_is_denied(s, state, offload, most_vpp)) {
-            known.cramped |= s->group->ladder->less[state];
+            known.cramped |= ladder->less[state];
             *asked |= (uint64_t)1 << state;
         } else {
-            known.roomy |= s->group->ladder->more[state];
+            known.roomy |= ladder->more[state];
         }
     }
-    s->never_edge = edge_of(s, &known);
+    s->never_edge = edge_of(s, ladder, &known);
     return known.cramped & ~known.roomy & all;
 }
 

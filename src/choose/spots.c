@@ -17,6 +17,7 @@
 static const enum decision_id axes[] = {DECISION_TP,  DECISION_CP, DECISION_ETP,      DECISION_EP,
                                         DECISION_MBS, DECISION_PP, DECISION_SCHEDULES};
 enum { AXES = sizeof axes / sizeof *axes };
+enum { MOST_EXCHANGES = 5 }; /* of DECISION_CP_EXCHANGE, as it is among them */
 
 bool spots_decide(const struct knob *knob)
 {
@@ -63,7 +64,8 @@ static void find_free(struct spots *s)
     k->tp = k->ep = 2;
     k->sequence_parallel = true;
     s->dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
-    s->plain = ARENA_ARRAY(s->arena, struct plain_layers, 2 * (size_t)s->dispatchers.n);
+    s->plain =
+        ARENA_ARRAY(s->arena, struct plain_layers, 2 * MOST_EXCHANGES * (size_t)s->dispatchers.n);
     for (int i = 0; i < s->dispatchers.n; i++) {
         space_set(s->dispatchers.items[i], s->c);
         s->captured[i] = most_captured(s);
@@ -111,11 +113,21 @@ static void take_ways(const struct spots *s, struct plain_layers *plain, struct 
     least->n = n;
 }
 
-/* Of each dispatcher the rates with everything captured and overlapped that may be, whether that
-   goes together or not. */
+/* How keys may be exchanged on the present layout, MOST_EXCHANGES at most: asked where there is somebody to exchange with.
+ */
+static struct states exchanges_of(const struct spots *s)
+{
+    struct states none = {.n = 1, .items = {NULL}};
+    if (s->c->knobs.cp == 1) return none;
+    return space_states(s->request, &decisions[DECISION_CP_EXCHANGE], s->c);
+}
+
+/* Of each dispatcher and each exchange of keys the rates with everything captured and overlapped
+   that may be, whether that goes together or not. */
 void spots_least_rates(const struct spots *s, bool whole, struct least_rates *least)
 {
     struct knobs *k = &s->c->knobs, saved = *k;
+    struct states exchanges = exchanges_of(s);
     least->n = 0;
     k->shared_expert_overlap = s->hidden.shared_expert_overlap;
     k->tp_comm_overlap = s->hidden.tp_comm_overlap;
@@ -128,7 +140,11 @@ void spots_least_rates(const struct spots *s, bool whole, struct least_rates *le
         space_set(s->dispatchers.items[i], s->c);
         k->graph_scope = captured & ~(uint32_t)SCOPE_FULL;
         k->graph_impl = whole ? GRAPH_FULL_ITERATION : k->graph_scope ? GRAPH_TE : GRAPH_NONE;
-        take_ways(s, &s->plain[2 * i + whole], least);
+        for (int x = 0; x < exchanges.n; x++) {
+            k->cp_comm = saved.cp_comm;
+            space_set(exchanges.items[x], s->c);
+            take_ways(s, &s->plain[(2 * i + whole) * MOST_EXCHANGES + x], least);
+        }
     }
     *k = saved;
 }
@@ -423,6 +439,19 @@ static void follow_tp(const struct spots *s)
     k->sequence_parallel = k->tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
 }
 
+static void take_rough(const struct spots *s, struct least_rates *least)
+{
+    struct states exchanges = exchanges_of(s);
+    struct time_rates one;
+    for (int x = 0; x < exchanges.n; x++) {
+        space_set(exchanges.items[x], s->c);
+        time_rough_rates(s->c, s->kernels, s->usual_kind, &one);
+        if (x == 0) least->ways[0] = one;
+        spots_take_least(&least->ways[0], &one);
+    }
+    least->n = 1;
+}
+
 /* What is noted where an axis begins, those before it set. */
 static void begin_axis(struct spots *s, enum decision_id axis)
 {
@@ -434,8 +463,7 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
     documents_leave_replicas(&s->c->knobs);
-    time_rough_rates(s->c, s->kernels, s->usual_kind, &s->rough[0].ways[0]);
-    s->rough[0].n = 1;
+    take_rough(s, &s->rough[0]);
     s->c->knobs = group->knobs;
 }
 

@@ -39,7 +39,7 @@ struct group {
     struct variant *variants;
     size_t n_variants;
     struct variants_least *variants_least; /* [2]: without and with a risk */
-    struct ladder *ladder;
+    struct ladder *ladder; /* the last that was asked for; NULL: none yet */
 };
 
 /* How long pipelines take whose stages wait for one another. */
@@ -71,7 +71,7 @@ struct spots {
     VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
-    struct plain_layers *plain;                 /* [dispatchers.n][2] */
+    struct plain_layers *plain;                 /* [dispatchers.n][2][MOST_EXCHANGES] */
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
     struct least_rates rough[2];                /* as a group's `least`, of time_rough_rates */

@@ -173,12 +173,15 @@ static struct str nothing_divides(struct arena *a, const struct ask *ask,
                                   const struct answer *answer)
 {
     const struct model_shape *m = &answer->base.model;
-    struct str micro = STR("");
+    struct str micro = STR(""), stages = STR("");
+    int vpp = answer->base.knobs.vpp; /* as it is pinned */
     if (ask->mbs) micro = arena_printf(a, " in micro-batches of %" PRId64, ask->mbs);
+    if (vpp > 1) stages = arena_printf(a, ", with %d virtual stages a rank", vpp);
     return arena_printf(a,
                         "no layout divides the model (%d layers, %d heads), %" PRId64
-                        " GPUs and a batch of %" PRId64 "%.*s",
-                        m->num_layers, m->heads, ask->gpus, ask->gbs, STR_ARG(micro));
+                        " GPUs and a batch of %" PRId64 "%.*s%.*s",
+                        m->num_layers, m->heads, ask->gpus, ask->gbs, STR_ARG(micro),
+                        STR_ARG(stages));
 }
 
 struct notes suggest_why_none(struct arena *a, const struct ask *ask, const struct answer *answer)

@@ -173,10 +173,10 @@ double comm_dispatch(const struct timing *t, double width)
 }
 
 /* Ranks of a group stand a tensor-parallel group apart, and each has a NIC of its own. */
-double comm_heads(const struct timing *t, double bytes)
+double comm_heads(const struct timing *t, double ranks, double bytes)
 {
     const struct knobs *k = &t->config->knobs;
-    double c = k->cp, span = c * k->tp, elsewhere = 1 - fmax(1, t->domain / (double)k->tp) / c;
+    double c = ranks, span = c * k->tp, elsewhere = 1 - fmax(1, t->domain / (double)k->tp) / c;
     double within = comm_collective(t, bytes, c, fmin(span, t->domain));
     if (span <= t->domain) return within;
     double rate = t->f.nic * machine_of(t)->nic_bytes_per_s;
@@ -184,16 +184,16 @@ double comm_heads(const struct timing *t, double bytes)
     return fmax(within, start + bytes * elsewhere / rate);
 }
 
-double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s)
+/* Fewer ranks of a ring than of context parallelism stand further apart. */
+double comm_context(const struct timing *t, double ranks, double kv_bytes, double core_s)
 {
     const struct knobs *k = &t->config->knobs;
-    double c = k->cp, span = c * k->tp;
-    if (config_cp_comm(t->config) == CP_GATHER) return comm_collective(t, c * kv_bytes, c, span);
+    double span = (double)k->cp * k->tp;
+    if (config_cp_comm(t->config) == CP_GATHER)
+        return comm_collective(t, ranks * kv_bytes, ranks, span);
     double rate = span <= t->domain ? t->f.nvlink * machine_of(t)->nvlink_bytes_per_s
                                     : t->f.nic * machine_of(t)->nic_bytes_per_s;
-    double ring = fmax(0, kv_bytes * (c - 1) / rate - t->f.cp_hidden * core_s);
-    double exchange = 2 * (q_bytes + kv_bytes) * (c - 1) / c / rate;
-    return fmin(ring, exchange) + t->f.cp_start_s;
+    return fmax(0, kv_bytes * (ranks - 1) / rate - t->f.cp_hidden * core_s) + t->f.cp_start_s;
 }
 
 /* Neighbouring stages are gpus/pp ranks apart: where that is less than a domain of several nodes

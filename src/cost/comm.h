@@ -25,11 +25,12 @@ double comm_exchange(const struct timing *t, const struct dispatch_law *law,
 double comm_expert_domains(const struct timing *t);
 /* Dispatch and combine of one pass, for routed tokens of `width` elements. */
 double comm_dispatch(const struct timing *t, double width);
-/* Context parallelism of one attention forward: KV ring under a kernel of core_s, or all-to-all,
-   the cheaper; where all keys are gathered first, nothing hides that. */
-double comm_context(const struct timing *t, double kv_bytes, double q_bytes, double core_s);
-/* Tokens for heads among context-parallel ranks, of so many bytes a rank. Nothing hides it. */
-double comm_heads(const struct timing *t, double bytes);
+/* Context parallelism of one attention forward: a ring of so many ranks under a kernel of core_s;
+   where all keys are gathered first, nothing hides that. */
+double comm_context(const struct timing *t, double ranks, double kv_bytes, double core_s);
+/* Tokens for heads among so many context-parallel ranks, of so many bytes a rank. Nothing hides it.
+ */
+double comm_heads(const struct timing *t, double ranks, double bytes);
 /* One transfer between pipeline stages. */
 double comm_stage(const struct timing *t, const struct knobs *k);
 /* What of it a chunk shows in one direction; of `t` what does not depend on the layout is used. */

@@ -194,13 +194,12 @@ double attention_backward(const struct timing *t, const struct attention *given)
     return attention_time(t, x, tile, columns, f->attention_forward * f->attention_backward);
 }
 
-/* With a gather a rank's two chunks of the sequence are a kernel each (transformer_engine
-   context_parallel.py, AttnFuncWithCPAndKVAllGather). */
+/* Of a ring one for each rank of it; with a gather a rank's two chunks of the sequence are a kernel
+   each (transformer_engine context_parallel.py, AttnFuncWithCPAndKVAllGather). */
 static double steps_of(const struct config *c)
 {
-    enum cp_comm comm = config_cp_comm(c);
     int cp = c->knobs.cp;
-    return comm == CP_RING ? cp : comm == CP_HEADS || cp == 1 ? 1 : 2;
+    return config_cp_comm(c) == CP_GATHER && cp > 1 ? 2 : cp / config_cp_dealt(c);
 }
 
 /* MXFP8's recipe has attention of its own, all others that of tensor-scaled FP8

@@ -247,11 +247,11 @@ static void add_exchange(const struct timing *t, const struct exchange *e, struc
         x->backward.tp += layer_tp_backward(t, e) * one;
         break;
     case EXCHANGE_CP:
-        x->forward.cp += comm_context(t, e->kv, e->q, x->forward.attention);
-        x->backward.cp += comm_context(t, 2 * e->kv, 2 * e->q, x->backward.attention);
+        x->forward.cp += comm_context(t, e->ranks, e->kv, x->forward.attention);
+        x->backward.cp += comm_context(t, e->ranks, 2 * e->kv, x->backward.attention);
         break;
     case EXCHANGE_HEADS:
-        one = comm_heads(t, e->in) + comm_heads(t, e->out);
+        one = comm_heads(t, e->ranks, e->in) + comm_heads(t, e->ranks, e->out);
         x->forward.cp += one;
         x->backward.cp += one;
         break;
@@ -319,7 +319,8 @@ static void repeat_ops(const struct timing *t, const struct host *h, struct pass
 static void repeat_exchange(const struct timing *t, const struct exchange *e, struct layer_time *x)
 {
     double tp = t->config->knobs.tp;
-    if (e->kind == EXCHANGE_HEADS) x->again.cp += comm_heads(t, e->in) + comm_heads(t, e->out);
+    if (e->kind == EXCHANGE_HEADS)
+        x->again.cp += comm_heads(t, e->ranks, e->in) + comm_heads(t, e->ranks, e->out);
     if (e->kind == EXCHANGE_TP) x->again.tp += e->forward * comm_collective(t, e->bytes, tp, tp);
     if (e->kind != EXCHANGE_EP) return;
     struct dispatch d = dispatch_of(t, e);

@@ -49,9 +49,10 @@ void layer_measure_saved(const struct config *c, const struct token_counts *t,
 /* and from those of a plan that differs in what is recomputed alone. */
 void layer_measure_again(const struct knobs *k, const struct layer_memory *other,
                          const struct saved_list *list, struct layer_memory *out);
-/* Of these, what is kept for the backward: `kept`, or `input` where whole layers are recomputed.
-   `list`: what op_saved says of the kind, which is the same whatever is recomputed. */
-double layer_kept(const struct knobs *k, const struct saved_list *list);
+/* Of these, what is kept for the backward: `kept`, or `input` where whole layers are recomputed;
+   and of that the `routed`. `list`: what op_saved says of the kind, which is the same whatever is
+   recomputed. */
+double layer_kept(const struct knobs *k, const struct saved_list *list, double *routed);
 /* The layers of one MTP depth and its projection, added up. `kinds`: what the model's kinds of
    layers measure. */
 void layer_measure_mtp(const struct config *c, const struct token_counts *t,

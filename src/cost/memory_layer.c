@@ -127,12 +127,17 @@ void layer_measure_again(const struct knobs *k, const struct layer_memory *other
     measure_activations(k, list, out);
 }
 
-double layer_kept(const struct knobs *k, const struct saved_list *list)
+double layer_kept(const struct knobs *k, const struct saved_list *list, double *routed)
 {
     double kept = 0;
+    *routed = 0;
     if (k->recompute == RECOMPUTE_FULL) return input_bytes(list);
-    for (int i = 0; i < list->n; i++)
-        if (saved_is_kept(&list->items[i], k)) kept += saved_bytes(&list->items[i]);
+    for (int i = 0; i < list->n; i++) {
+        const struct saved *s = &list->items[i];
+        if (!saved_is_kept(s, k)) continue;
+        kept += saved_bytes(s);
+        if (s->routed) *routed += saved_bytes(s);
+    }
     return kept;
 }
 

@@ -70,7 +70,7 @@ static void add_exchange(struct walk *w, const struct exchange *e)
     const struct knobs *k = &w->t->config->knobs;
     double forward = again(w, e->freed_by) ? 2 : 1;
     struct shape tp = {.kind = SHAPE_GATHER, .bytes = e->bytes, .ranks = k->tp};
-    struct shape cp = {.kind = SHAPE_GATHER, .bytes = e->kv * k->cp, .ranks = k->cp};
+    struct shape cp = {.kind = SHAPE_GATHER, .bytes = e->kv * e->ranks, .ranks = e->ranks};
     struct shape ep = {.kind = SHAPE_EXCHANGE,
                        .tokens = w->t->tokens_rank,
                        .width = e->width,
@@ -81,8 +81,8 @@ static void add_exchange(struct walk *w, const struct exchange *e)
         add(w, tp, w->times * (forward * e->forward + layer_tp_backward(w->t, e)));
     if (e->kind == EXCHANGE_CP && k->cp > 1) add(w, cp, w->times * (forward + 2));
     if (e->kind == EXCHANGE_HEADS) {
-        struct shape in = {.kind = SHAPE_GATHER, .bytes = e->in, .ranks = k->cp};
-        struct shape out = {.kind = SHAPE_GATHER, .bytes = e->out, .ranks = k->cp};
+        struct shape in = {.kind = SHAPE_GATHER, .bytes = e->in, .ranks = e->ranks};
+        struct shape out = {.kind = SHAPE_GATHER, .bytes = e->out, .ranks = e->ranks};
         add(w, in, w->times * (forward + 1));
         add(w, out, w->times * (forward + 1));
     }

@@ -149,6 +149,13 @@ bool change_dispatch(struct config *c, int dispatcher)
     return true;
 }
 
+bool change_cp_exchange(struct config *c, int comm)
+{
+    bool other = (int)config_cp_comm(c) != comm;
+    c->knobs.cp_comm = (uint8_t)comm;
+    return other;
+}
+
 bool change_overlap_ep(struct config *c, int on)
 {
     c->knobs.overlap_ep = on;

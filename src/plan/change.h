@@ -15,9 +15,9 @@ int64_t change_groups(const struct config *c, int wanted);
 move_change change_tp, change_tp_and_etp, change_pp, change_vpp, change_mbs, change_etp,
     change_recompute_layers, change_recompute_cheapest, change_recompute_modules,
     change_recompute_also, change_recompute_not, change_capture, change_capture_iteration,
-    change_dispatch, change_overlap_ep, change_overlap_shared_experts, change_overlap_tp,
-    change_fuse_loss, change_shard_optimizer, change_shard_in_groups, change_reduce_gradients,
-    change_gather_parameters, change_keep_moments, change_small_optimizer, change_offload_optimizer,
-    change_offload_modules, change_keep_on_gpu, change_reshard;
+    change_dispatch, change_cp_exchange, change_overlap_ep, change_overlap_shared_experts,
+    change_overlap_tp, change_fuse_loss, change_shard_optimizer, change_shard_in_groups,
+    change_reduce_gradients, change_gather_parameters, change_keep_moments, change_small_optimizer,
+    change_offload_optimizer, change_offload_modules, change_keep_on_gpu, change_reshard;
 
 #endif

@@ -238,19 +238,61 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
    (transformer_engine context_parallel.py). An indexer picks among all keys, so they are gathered
    whatever is said (megatron/core/transformer/experimental_attention_variant/dsa.py; AutoModel's
    models/glm_moe_dsa/cp.py). */
+static bool is_plain(const struct model_shape *m)
+{
+    return !m->sinks && m->window == 0;
+}
+
+/* Whether so many ranks of each of tensor parallelism's can share its heads. */
+static bool deals_heads(const struct config *c, int ranks)
+{
+    const struct model_shape *m = &c->model;
+    int share = c->knobs.tp * ranks;
+    bool dealt = m->heads % share == 0 && (m->mla || m->groups % share == 0);
+    if (m->window > 0) dealt = dealt && m->win_heads % share == 0 && m->win_groups % share == 0;
+    return dealt;
+}
+
+/* The most ranks of one NVLink domain that can share heads beside a ring of several such groups;
+   1: there is no such division. */
+static int dealt_inside(const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    int found = 1;
+    for (int ranks = 2; ranks < k->cp && ranks * k->tp <= c->machine.nvlink_domain; ranks++)
+        if (k->cp % ranks == 0 && deals_heads(c, ranks)) found = ranks;
+    return found;
+}
+
+bool config_has_cp_comm(const struct config *c, enum cp_comm comm)
+{
+    const struct model_shape *m = &c->model;
+    if (c->knobs.cp <= 1 || m->index_heads > 0 || !config_traits(c)->megatron_words) return false;
+    switch (comm) {
+    case CP_RING: return is_plain(m);
+    case CP_HEADS: return deals_heads(c, c->knobs.cp);
+    case CP_GATHER: return !m->sinks;
+    case CP_LEVELS: return is_plain(m) && dealt_inside(c) > 1;
+    case CP_NEEDED: break;
+    }
+    return false;
+}
+
 enum cp_comm config_cp_comm(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     const struct model_shape *m = &c->model;
     if (m->index_heads > 0 && k->cp > 1) return CP_GATHER;
     if (k->cp_comm != CP_NEEDED) return (enum cp_comm)k->cp_comm;
-    bool plain = !m->sinks && m->window == 0;
-    if (k->cp <= 1 || plain || !config_traits(c)->megatron_words) return CP_RING;
-    int share = k->tp * k->cp;
-    bool dealt = m->heads % share == 0 && (m->mla || m->groups % share == 0);
-    if (m->window > 0) dealt = dealt && m->win_heads % share == 0 && m->win_groups % share == 0;
-    if (dealt) return CP_HEADS;
+    if (k->cp <= 1 || is_plain(m) || !config_traits(c)->megatron_words) return CP_RING;
+    if (deals_heads(c, k->cp)) return CP_HEADS;
     return m->sinks ? CP_RING : CP_GATHER;
+}
+
+int config_cp_dealt(const struct config *c)
+{
+    enum cp_comm comm = config_cp_comm(c);
+    return comm == CP_HEADS ? c->knobs.cp : comm == CP_LEVELS ? dealt_inside(c) : 1;
 }
 
 bool config_is_decided(const struct facts *f)

@@ -145,8 +145,9 @@ enum norm_kernel { NORM_TE, NORM_TORCH, NORM_COMPILED };
 enum linear_kernel { LINEARS_TE, LINEARS_TORCH };
 /* How context-parallel ranks see all keys. RING: keys and values go round beside attention. HEADS:
    each gets the whole sequence of a part of the heads (a2a). GATHER: all keys and values first.
+   LEVELS: heads inside an NVLink domain, a ring from one to the next (a2a+p2p).
    NEEDED: what the model's attention needs (config_cp_comm), of a plan that is still made. */
-enum cp_comm { CP_RING, CP_HEADS, CP_GATHER, CP_NEEDED };
+enum cp_comm { CP_RING, CP_HEADS, CP_GATHER, CP_LEVELS, CP_NEEDED };
 enum task { TASK_PRETRAIN, TASK_SFT, TASK_PEFT };
 
 /* bits of recompute_modules, offload_modules and cuda_graph_scope */
@@ -300,6 +301,11 @@ uint32_t config_unstated(const struct facts *f, const struct config *c);
 /* How its context-parallel ranks see all keys: as the knobs say, or as the model's attention needs;
    with an indexer all are gathered, whatever the knobs say. Never CP_NEEDED. */
 enum cp_comm config_cp_comm(const struct config *c);
+/* Whether attention and its kernels can have it, and Megatron-core a word for it: false of one
+   rank, and of NEEDED. */
+bool config_has_cp_comm(const struct config *c, enum cp_comm comm);
+/* Of them those among which heads are dealt out: 1 where keys and values alone move. */
+int config_cp_dealt(const struct config *c);
 /* Whether the facts say what decides most of the memory: overrides of a Bridge recipe leave much of
    it to the recipe, and a verdict on defaults would be a guess. */
 bool config_is_decided(const struct facts *f);

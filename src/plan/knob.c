@@ -21,6 +21,7 @@ size_t knob_size(const struct knob *knob)
     case KNOB_BOOL: return sizeof(bool);
     case KNOB_LADDER:
     case KNOB_WORD:
+    case KNOB_EACH:
     case KNOB_SHARDED: return sizeof(uint8_t);
     case KNOB_MODULES: return sizeof(uint32_t);
     case KNOB_DOUBLE: return sizeof(double);
@@ -42,6 +43,12 @@ static struct value words_of_mask(struct arena *a, uint32_t mask, const char *co
     return value_list_of(a, list.items, list.n);
 }
 
+static struct value one_word(struct arena *a, const char *word)
+{
+    struct value v = value_string(str_of(word));
+    return value_list_of(a, &v, 1);
+}
+
 static struct value dtype_of_bytes(int bytes)
 {
     return value_string(bytes == 4 ? STR("fp32") : bytes == 2 ? STR("bf16") : STR("fp8"));
@@ -56,6 +63,7 @@ double knob_number(const struct knobs *k, const struct knob *knob)
     case KNOB_INT64: return (double)*(const int64_t *)p;
     case KNOB_BOOL: return *(const bool *)p;
     case KNOB_LADDER:
+    case KNOB_EACH:
     case KNOB_WORD: return *(const uint8_t *)p;
     case KNOB_SHARDED: return *(const uint8_t *)p == FSDP_OPTIM_GRADS_PARAMS;
     case KNOB_MODULES: return *(const uint32_t *)p;
@@ -76,6 +84,7 @@ struct value knob_get(struct arena *a, const struct knobs *k, const struct knob 
     case KNOB_BOOL: return value_bool(n != 0);
     case KNOB_LADDER:
     case KNOB_WORD: return value_string(str_of(knob->words[n]));
+    case KNOB_EACH: return one_word(a, knob->words[n]);
     case KNOB_MODULES: return words_of_mask(a, (uint32_t)n, knob->words);
     case KNOB_DTYPE: return dtype_of_bytes((int)n);
     case KNOB_DOUBLE: return value_double(number);
@@ -129,6 +138,16 @@ static bool set_word(uint8_t *p, const char *const *words, struct value v)
     return index >= 0;
 }
 
+/* What differs by layer is of no use. */
+static bool set_each(uint8_t *p, const struct knob *knob, struct value v)
+{
+    if (v.kind == VALUE_NULL) *p = (uint8_t)knob->absent;
+    if (v.kind != VALUE_LIST) return v.kind == VALUE_NULL || set_word(p, knob->words, v);
+    for (size_t i = 1; i < v.list->n; i++)
+        if (!value_eq(v.list->items[i], v.list->items[0])) return false;
+    return v.list->n > 0 && set_word(p, knob->words, v.list->items[0]);
+}
+
 static bool set_double(double *p, struct value v)
 {
     if (v.kind != VALUE_DOUBLE && v.kind != VALUE_INT) return false;
@@ -149,6 +168,7 @@ static struct value null_value(const struct knob *knob)
     case KNOB_BOOL: return value_bool(false);
     case KNOB_LADDER:
     case KNOB_WORD: return value_string(str_of(knob->words[n]));
+    case KNOB_EACH: return value_null();
     case KNOB_MODULES: return (struct value){.kind = VALUE_LIST, .list = &no_modules};
     case KNOB_DTYPE: return value_string(STR("fp32"));
     case KNOB_DOUBLE: return value_double(0);
@@ -168,6 +188,7 @@ bool knob_set(struct knobs *k, const struct knob *knob, struct value v)
         return v.kind == VALUE_BOOL;
     case KNOB_LADDER:
     case KNOB_WORD: return set_word(p, knob->words, v);
+    case KNOB_EACH: return set_each(p, knob, v);
     case KNOB_SHARDED:
         if (v.kind == VALUE_BOOL) *(uint8_t *)p = v.b ? FSDP_OPTIM_GRADS_PARAMS : FSDP_NONE;
         return v.kind == VALUE_BOOL;

@@ -8,6 +8,7 @@
 #include "plan/config.h"
 
 /* KNOB_LADDER: words that rise, so that two apart is further than one.
+   KNOB_EACH: a word for all layers, in a list of one, or of the same for each layer.
    KNOB_SHARDED: whether Megatron-FSDP shards the parameters, of the field fsdp. */
 enum knob_kind {
     KNOB_INT,
@@ -16,6 +17,7 @@ enum knob_kind {
     KNOB_DOUBLE,
     KNOB_WORD,
     KNOB_LADDER,
+    KNOB_EACH,
     KNOB_MODULES,
     KNOB_DTYPE,
     KNOB_SHARDED
@@ -38,8 +40,8 @@ struct knob {
     int param; /* whose value the field is, or which says most of it; P_NONE: no single one does */
     enum knob_kind kind;
     size_t offset;            /* of the field in struct knobs */
-    const char *const *words; /* KNOB_WORD: word of each enum value; KNOB_MODULES: word of each bit;
-                                 NULL-terminated */
+    const char *const *words; /* KNOB_WORD, KNOB_EACH: word of each enum value; KNOB_MODULES: word
+                                 of each bit; NULL-terminated */
     int64_t absent;       /* the field's value that is written as null: nothing to say; -1: none */
     knob_settler *settle; /* NULL: the field is what it says by itself */
     knob_sayer *say;      /* NULL: the parameter's value; of what costs read besides: nothing */

@@ -171,25 +171,13 @@ static void settle_attention(const struct facts *f, struct config *c)
     if (!c->knobs.transformer_engine) c->knobs.attention = ATTN_UNFUSED;
 }
 
-static enum cp_comm cp_comm_of(struct value v)
-{
-    if (v.kind != VALUE_STRING) return CP_RING;
-    if (str_is(v.s, "a2a")) return CP_HEADS;
-    return str_is(v.s, "all_gather") || str_is(v.s, "allgather") ? CP_GATHER : CP_RING;
-}
-
-/* One word for all layers; what differs by layer, or has two levels, counts as the ring. */
+/* Sparse attention writes the gather in one word (megatron/core/transformer/
+   transformer_config.py). */
 static void settle_context(const struct facts *f, struct config *c)
 {
-    const struct fact *x = facts_get(f, P_cp_comm_type);
-    if (!fact_is_set(x)) return;
-    struct value v = x->value;
-    size_t n = v.kind == VALUE_LIST ? v.list->n : 1;
-    const struct value *words = v.kind == VALUE_LIST ? v.list->items : &v;
-    enum cp_comm all = n > 0 ? cp_comm_of(words[0]) : CP_RING;
-    for (size_t i = 1; i < n; i++)
-        if (cp_comm_of(words[i]) != all) all = CP_RING;
-    c->knobs.cp_comm = (uint8_t)all;
+    struct value v = facts_get(f, P_cp_comm_type)->value;
+    if (v.kind == VALUE_LIST && v.list->n > 0) v = v.list->items[0];
+    if (v.kind == VALUE_STRING && str_is(v.s, "allgather")) c->knobs.cp_comm = CP_GATHER;
 }
 
 /* Megatron-core's experts (core/models/gpt/moe_module_specs.py): one after the other unless grouped
@@ -305,17 +293,31 @@ static void say_microbatch(const struct knob_saying *s, const struct config *c,
              value_int(c->knobs.mbs));
 }
 
-static const char *const cp_comm_words[] = {"p2p", "a2a", "all_gather", "needed", NULL};
+static const char *const cp_comm_words[] = {"p2p", "a2a", "all_gather", "a2a+p2p", NULL};
 
-/* The ring goes without saying; AutoModel has no word for any. */
+/* The ring goes without saying; AutoModel has no word for any. The ranks inside a level are
+   neighbours (megatron/core/parallel_state.py, create_hierarchical_groups). */
+static void say_exchange(const struct knob_saying *s, const struct config *c,
+                         const struct knob *knob)
+{
+    if (!config_traits(c)->megatron_words) return;
+    enum cp_comm comm = config_cp_comm(c);
+    int dealt = config_cp_dealt(c), cp = c->knobs.cp;
+    struct value word = value_string(str_of(cp_comm_words[comm])),
+                 levels[] = {value_int(dealt), value_int(cp / dealt)};
+    bool two = comm == CP_LEVELS && dealt > 1;
+    say_beside(s, comm != CP_RING, knob->param, value_list_of(s->facts->arena, &word, 1));
+    say_beside(s, two, P_hierarchical_context_parallel_sizes,
+               value_list_of(s->facts->arena, levels, 2));
+}
+
+/* On how many ranks there are it depends what attention needs, and how they share its heads. */
 static void say_context(const struct knob_saying *s, const struct config *c,
                         const struct knob *knob)
 {
-    enum cp_comm comm = config_cp_comm(c);
-    struct value word = value_string(str_of(cp_comm_words[comm]));
     say_own(s, c, knob->param);
-    if (c->knobs.cp_comm == CP_NEEDED && comm != CP_RING && config_traits(c)->megatron_words)
-        knob_put(s, P_cp_comm_type, value_list_of(s->facts->arena, &word, 1));
+    if (c->knobs.cp_comm == CP_NEEDED || c->knobs.cp_comm == CP_LEVELS)
+        say_exchange(s, c, knob_of(P_cp_comm_type));
 }
 
 static void say_schedules(const struct knob_saying *s, const struct config *c,
@@ -497,7 +499,7 @@ static const char *const numerics_words[] = {"gradients",   "moments",        "p
         param, kind, FIELD(field), NULL, absent, settle, say                                       \
     }
 
-enum { DECIDED = 54 }; /* rows of what a plan decides */
+enum { DECIDED = 55 }; /* rows of what a plan decides */
 
 const struct knob knob_table[] = {
     PLAIN(P_world_size, KNOB_INT64, gpus, NONE),
@@ -559,11 +561,12 @@ const struct knob knob_table[] = {
     CODE(P_use_megatron_fsdp, KNOB_SHARDED, fsdp, NONE, NULL, say_words),
     PLAIN(P_dp_replicate_size, KNOB_INT, dp_replicate, 1),
     PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
+    {P_cp_comm_type, KNOB_EACH, FIELD(cp_comm), cp_comm_words, CP_NEEDED, settle_context,
+     say_exchange},
     [DECIDED] =
         WORDS(P_cross_entropy_loss_fusion, KNOB_WORD, ce_fusion, loss_words, NONE, say_words),
     CODE(P_NONE, KNOB_INT, layout, 0, NULL, say_stages),
     CODE(P_NONE, KNOB_INT, schedules, 1, settle_schedules, say_schedules),
-    {P_NONE, KNOB_WORD, FIELD(cp_comm), cp_comm_words, NONE, settle_context, say_nothing},
     CODE(P_NONE, KNOB_BOOL, muon, NONE, settle_optimizer, say_nothing),
     CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, NULL, say_nothing),
     CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),

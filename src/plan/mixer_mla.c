@@ -39,12 +39,13 @@ static void mla_weights(struct weights *w)
 }
 
 /* Each rank gets the latent keys of all, and the indexer's: no ring, and nothing to correct. */
-static void sparse_context(struct work *w, double q_bytes)
+static void sparse_context(struct work *w)
 {
     const struct model_shape *m = w->m;
     double width = qk_width(m) + (mixer_has_indexer(w->mixer) ? m->index_dim : 0);
-    struct exchange keys = {EXCHANGE_CP, .kv = 2 * w->t.tokens * width, .q = q_bytes};
-    if (w->c->knobs.cp > 1) work_exchange(w, keys);
+    int ranks = w->c->knobs.cp;
+    struct exchange keys = {EXCHANGE_CP, .kv = 2 * w->t.tokens * width, .ranks = ranks};
+    if (ranks > 1) work_exchange(w, keys);
 }
 
 /* Rotary embedding and layout of q, k, v: 4 passes, backward 6; the sigmoid gate reads the output
@@ -61,7 +62,7 @@ static void mla_work(struct work *w)
     work_attention(w, n, qk_width(m), v_width(m), m->index_topk, n * (qk + v));
     if (m->attention_output_gate) work_stream(w, 3 * 2 * tokens * n * v, 5 * 2 * tokens * n * v);
     if (is_absorbed(m))
-        sparse_context(w, q_bytes);
+        sparse_context(w);
     else
         work_context(w, kv_bytes, q_bytes, 2 * tokens * n * v);
     work_host(w, w->low ? 46 : 38, SCOPE_ATTN | SCOPE_FULL, 2);

@@ -56,6 +56,13 @@ static struct str moments_text(struct arena *a, const struct knobs *k)
     return bytes_text(a, k->precision_aware ? k->exp_avg_bytes : 4);
 }
 
+/* p2p, a2a, all_gather or a2a+p2p, in a plan that leaves it to its attention too. */
+static struct str cp_exchange_text(struct arena *a, const struct knobs *k)
+{
+    struct value v = knob_get(a, k, knob_of(P_cp_comm_type));
+    return v.kind == VALUE_NULL ? STR("as attention needs it") : value_text(a, v.list->items[0]);
+}
+
 static struct str loss_text(struct arena *a, const struct knobs *k)
 {
     static const char *const words[] = {"no", "native", "te", "linear"};
@@ -206,6 +213,16 @@ static const struct move dispatcher_moves[] = {
     {"DeepEP", change_dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK, MOVE_SEARCH,
      0, 0},
     {"HybridEP", change_dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH, 0, 0},
+    {0}};
+
+/* What a ring hides behind attention another way does not have to hide. */
+static const struct move cp_exchange_moves[] = {
+    {"a ring of keys and values", change_cp_exchange, CP_RING, NEED_CP_RING, MOVE_TRIAL, 0, 0},
+    {"an exchange of heads", change_cp_exchange, CP_HEADS, NEED_CP_HEADS, MOVE_SEARCH, 0, 0},
+    {"a gather of keys and values", change_cp_exchange, CP_GATHER, NEED_CP_GATHER, MOVE_SEARCH, 0,
+     0},
+    {"heads inside NVLink and a ring beyond", change_cp_exchange, CP_LEVELS, NEED_CP_LEVELS,
+     MOVE_SEARCH, 0, 0},
     {0}};
 
 static const struct move ep_overlap_moves[] = {
@@ -391,6 +408,14 @@ const struct decision decisions[DECISIONS] = {
                              .moves = dispatcher_moves,
                              .doubt = 0.08,
                              .params = PARAMS(P_dispatcher)},
+    [DECISION_CP_EXCHANGE] = {.word = "CP exchange",
+                              .doubt = 0.05,
+                              .text = cp_exchange_text,
+                              .phase = PHASE_SCALE,
+                              .guide = "S2.6",
+                              .moves = cp_exchange_moves,
+                              .params = PARAMS(P_cp_comm_type),
+                              .also = PARAMS(P_hierarchical_context_parallel_sizes)},
     [DECISION_EP_OVERLAP] = {.word = "expert exchange hidden",
                              .doubt = 0.06,
                              .phase = PHASE_PROFILE,
@@ -485,6 +510,14 @@ unsigned move_groups(const struct config *c)
     return open;
 }
 
+static unsigned cp_given(const struct config *c)
+{
+    return (config_has_cp_comm(c, CP_RING) ? NEED_CP_RING : 0u) |
+           (config_has_cp_comm(c, CP_HEADS) ? NEED_CP_HEADS : 0u) |
+           (config_has_cp_comm(c, CP_GATHER) ? NEED_CP_GATHER : 0u) |
+           (config_has_cp_comm(c, CP_LEVELS) ? NEED_CP_LEVELS : 0u);
+}
+
 unsigned move_given(const struct config *c)
 {
     const struct model_shape *m = &c->model;
@@ -506,7 +539,7 @@ unsigned move_given(const struct config *c)
                {precision_gathers(k->precision), NEED_FP8},
                {k->distributed_optimizer, NEED_SHARDED_OPTIMIZER},
                {k->tp > 1 && k->sequence_parallel, NEED_SEQUENCE_PARALLEL}};
-    unsigned given = 0;
+    unsigned given = k->cp > 1 ? cp_given(c) : 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         given |= all[i].holds ? all[i].need : 0;
     return given;

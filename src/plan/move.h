@@ -41,8 +41,15 @@ enum move_need {
     NEED_FP8 = 2048,         /* a number format whose parameters FP8 can hold */
     NEED_SHARDED_OPTIMIZER = 4096,
     NEED_SEQUENCE_PARALLEL = 8192,
+    /* Attention that context-parallel ranks can share: by a ring, by its heads, gathering its keys,
+       by heads and a ring. */
+    NEED_CP_RING = 1 << 14,
+    NEED_CP_HEADS = 1 << 15,
+    NEED_CP_GATHER = 1 << 16,
+    NEED_CP_LEVELS = 1 << 17,
+    NEED_CP = NEED_CP_RING | NEED_CP_HEADS | NEED_CP_GATHER | NEED_CP_LEVELS,
 };
-enum { NEED_BITS = 14 }; /* that all of them take */
+enum { NEED_BITS = 18 }; /* that all of them take */
 
 /* What a plan with the move has to be told of: numbers other than with the framework's fp32
    defaults, by which of them, and buffers of a fixed size that a batch may overflow. */
@@ -101,6 +108,7 @@ enum decision_id {
     DECISION_SCHEDULES,
     DECISION_RECOMPUTE,
     DECISION_DISPATCHER,
+    DECISION_CP_EXCHANGE,
     DECISION_GRAPHS,
     DECISION_EP_OVERLAP,
     DECISION_SHARED_EXPERT_OVERLAP,

@@ -115,27 +115,31 @@ struct exchange *work_tp(struct work *w)
    kernel each that reads and writes (transformer_engine context_parallel.py,
    flash_attn_a2a_communicate; megatron/core/ssm/mamba_context_parallel.py). Backward the gradients
    of as much come and go. */
-void work_heads(struct work *w, double in, double out, uint32_t freed_by)
+static void deal(struct work *w, int ranks, double in, double out, uint32_t freed_by)
 {
-    if (w->c->knobs.cp <= 1) return;
-    struct exchange x = {.kind = EXCHANGE_HEADS, .in = in, .out = out, .freed_by = freed_by};
+    if (ranks <= 1) return;
+    struct exchange x = {
+        .kind = EXCHANGE_HEADS, .in = in, .out = out, .ranks = ranks, .freed_by = freed_by};
     work_exchange(w, x);
     work_stream(w, 4 * (in + out), 4 * (in + out))->freed_by = freed_by;
 }
 
+void work_heads(struct work *w, double in, double out, uint32_t freed_by)
+{
+    deal(w, w->c->knobs.cp, in, out, freed_by);
+}
+
 /* Ring attention computes block by block: every step after the first corrects the output so far,
    and in backward adds to the gradients (transformer_engine context_parallel.py,
-   flash_attn_fwd_out_correction). */
+   flash_attn_fwd_out_correction). Where heads are dealt out first, a rank has as many bytes of
+   fewer heads, and the ring has fewer ranks. */
 void work_context(struct work *w, double kv, double q, double out)
 {
-    int steps = w->c->knobs.cp - 1;
-    if (steps <= 0) return;
-    if (config_cp_comm(w->c) == CP_HEADS) {
-        work_heads(w, q + kv, out, MOD_CORE_ATTN);
-        return;
-    }
-    work_exchange(w, (struct exchange){.kind = EXCHANGE_CP, .kv = kv, .q = q});
-    if (config_cp_comm(w->c) == CP_RING) work_stream(w, 4 * steps * q, 4 * steps * q);
+    int dealt = config_cp_dealt(w->c), ring = w->c->knobs.cp / dealt;
+    deal(w, dealt, q + kv, out, MOD_CORE_ATTN);
+    if (ring == 1) return;
+    work_exchange(w, (struct exchange){.kind = EXCHANGE_CP, .kv = kv, .ranks = ring});
+    if (config_cp_comm(w->c) != CP_GATHER) work_stream(w, 4 * (ring - 1) * q, 4 * (ring - 1) * q);
 }
 
 /* Forward the norm reads and writes, and the sum with the residual reads two and writes one

@@ -153,14 +153,15 @@ struct host {
 };
 
 /* TP: a gather or scatter of `bytes`, so often in each pass (backward 0: as of most sub-blocks).
-   CP: keys and values, and queries, in bytes, by a ring or a gather. HEADS: tokens for heads, bytes
-   of a rank on the way in and on the way out. EP: dispatch and combine of the routed rows, `width`
-   elements each. */
+   CP: keys and values in bytes, by a ring or a gather, of so many `ranks`. HEADS: tokens for heads
+   among `ranks`, bytes of a rank on the way in and on the way out. EP: dispatch and combine of the
+   routed rows, `width` elements each. */
 struct exchange {
     enum { EXCHANGE_TP, EXCHANGE_CP, EXCHANGE_HEADS, EXCHANGE_EP } kind;
     double bytes, forward, backward;
-    double kv, q, width;
+    double kv, width;
     double in, out;
+    int ranks;
     uint32_t freed_by;
 };
 

@@ -79,6 +79,14 @@ expect 1 "latent-attention-ring-te" "$moeplan" suggest deepseek-v3 --gpus 256 --
 suggest megatron flags deepseek-v3 --gpus 256 --framework-version 0.18 --seq 32768 --gbs 256 --pin cp=4,cp_comm_type=a2a
 has "--cp-comm-type a2a"
 
+# keys are exchanged by what is fastest, in each framework's words: a ring between nodes of heads inside them, or heads alone
+suggest megatron flags kimi-k2 --gpus 512 --seq 131072 --no-playbook
+has "--cp-comm-type a2a+p2p"
+has "--hierarchical-context-parallel-sizes 8 2"
+suggest bridge bridge glm-4.5 --gpus 128 --seq 131072 --no-playbook --pin cp=16,tp=1,cp_comm_type=a2a+p2p
+has "model.cp_comm_type=a2a+p2p"
+has "model.hierarchical_context_parallel_sizes=[8,2]"
+
 # virtual stages have stages
 suggest bridge bridge qwen3-30b-a3b --gpus 64 --pin vpp=2
 lacks "model.pipeline_model_parallel_size=1"

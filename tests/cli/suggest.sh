@@ -102,6 +102,11 @@ suggest 0 "dp 2, " deepseek-v3 --gpus 4096 --platform h100 --framework megatron 
 suggest 1 "no layout divides the model (61 layers, 128 heads), 1024 GPUs and a batch of 3" \
     deepseek-v3 --gpus 1024 --platform h100 --framework megatron --gbs 3 --pin tp=8,cp=1
 has "--gbs 4: megatron tp 8"
+# nor is it memory that is short where layers do not divide into the chunks that are pinned
+suggest 1 "no layout divides the model (88 layers, 32 heads), 64 GPUs and a batch of 128, with 3 virtual stages a rank" \
+    nemotron-3-super-120b-a12b --gpus 64 --platform b300 --framework bridge --task peft --precision fp8_blockwise --numerics strict --pin vpp=3
+# the short names that everybody writes are names
+suggest 0 "tp 2, pp" $small --pin tp=2,sp=true --why
 
 # a public recipe that is near is named, unless it is not to be looked at
 near="qwen3-30b-a3b --gpus 8 --platform gb300 --framework bridge --gbs 512"

@@ -179,17 +179,36 @@ static void copies_spread_over_the_domains(void **state)
     assert_near(comm_dispatch(&t, 1024), 2 * (start + sent * 2 * 7 / 8 / forward) + combine, 1e-9);
 }
 
-/* 1 GB of keys and values on two ranks: a ring of 10 ms of which 0.8 of attention's time hides, or
-   an exchange of half of queries, keys and values twice. */
-static void context_parallelism_takes_the_cheaper_way(void **state)
+/* 1 GB of keys and values on two ranks: a ring of 10 ms of which 0.8 of attention's time hides. */
+static void a_ring_hides_behind_attention(void **state)
 {
     struct config *c = round_plan(*state, "megatron", "", "cp: 2\n");
     struct timing t = timing_of(c);
-    assert_near(comm_context(&t, 1e9, 9e9, 0), 10e-3 + 40e-6, 1e-12);
-    assert_near(comm_context(&t, 1e9, 9e9, 5e-3), 10e-3 - 4e-3 + 40e-6, 1e-12);
-    assert_near(comm_context(&t, 1e9, 9e9, 12.5e-3), 40e-6, 1e-12);
-    c->knobs.cp = 4; /* three steps of 5 GB, or three quarters of 6 GB twice */
-    assert_near(comm_context(&t, 5e9, 1e9, 0), 2 * 6e9 * 3 / 4 / 1e11 + 40e-6, 1e-12);
+    assert_near(comm_context(&t, 2, 1e9, 0), 10e-3 + 40e-6, 1e-12);
+    assert_near(comm_context(&t, 2, 1e9, 5e-3), 10e-3 - 4e-3 + 40e-6, 1e-12);
+    assert_near(comm_context(&t, 2, 1e9, 12.5e-3), 40e-6, 1e-12);
+    assert_near(comm_context(&t, 4, 1e9, 0), 30e-3 + 40e-6, 1e-12);
+}
+
+/* Of sixteen ranks eight to a domain: heads among the four whose heads divide there, and a ring of
+   four over the NICs, with a block of attention for each of its steps. */
+static void heads_inside_and_a_ring_between(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "cp: 16\ncp_comm_type: a2a+p2p\n");
+    struct work w;
+    c->knobs.tp = 2, c->knobs.gpus = 32, c->model.heads = c->model.groups = 8;
+    assert_int_equal(config_cp_comm(c), CP_LEVELS);
+    assert_int_equal(config_cp_dealt(c), 4);
+    struct timing t = timing_of(c);
+    layer_work(&t, dense_layer, &w);
+    int heads = 0, rings = 0;
+    for (int i = 0; i < w.n_exchanges; i++) {
+        heads += w.exchanges[i].kind == EXCHANGE_HEADS && w.exchanges[i].ranks == 4;
+        rings += w.exchanges[i].kind == EXCHANGE_CP && w.exchanges[i].ranks == 4;
+    }
+    assert_true(heads == 1 && rings == 1);
+    double nic = t.f.nic * c->machine.nic_bytes_per_s;
+    assert_near(comm_context(&t, 4, 1e9, 0), 3e9 / nic + t.f.cp_start_s, 1e-12);
 }
 
 /* A gigabyte among two ranks of a domain is a collective; between two domains half of it passes a
@@ -199,12 +218,12 @@ static void heads_cross_domains_by_their_own_nics(void **state)
     struct config *c = round_plan(*state, "megatron", "", "cp: 2\ncp_comm_type: a2a\n");
     assert_int_equal(c->knobs.cp_comm, CP_HEADS);
     struct timing t = timing_of(c);
-    assert_near(comm_heads(&t, 1e9), comm_collective(&t, 1e9, 2, 2), 1e-12);
+    assert_near(comm_heads(&t, 2, 1e9), comm_collective(&t, 1e9, 2, 2), 1e-12);
     c->knobs.tp = 8, c->knobs.gpus = 16;
     t = timing_of(c);
     double start = t.f.collective_across_s + t.f.collective_across_doubling_s;
     double nic = t.f.nic * c->machine.nic_bytes_per_s;
-    assert_near(comm_heads(&t, 1e9), start + 0.5e9 / nic, 1e-9);
+    assert_near(comm_heads(&t, 2, 1e9), start + 0.5e9 / nic, 1e-9);
 }
 
 /* On two ranks: half the queries of each head see what they saw, not a block of each rank and its
@@ -228,7 +247,7 @@ static void gathered_keys_hide_under_nothing(void **state)
 {
     struct config *c = round_plan(*state, "megatron", "", "cp: 4\ncp_comm_type: all_gather\n");
     struct timing t = timing_of(c);
-    assert_near(comm_context(&t, 1e9, 9e9, 1), comm_collective(&t, 4e9, 4, 4), 1e-12);
+    assert_near(comm_context(&t, 4, 1e9, 1), comm_collective(&t, 4e9, 4, 4), 1e-12);
 }
 
 /* What is not said yet is what the model's attention bears: the ring, unless there are windows or
@@ -266,7 +285,7 @@ static void picked_keys_are_gathered(void **state)
 {
     struct config *c = round_plan(*state, "megatron", "", "cp: 4\n");
     c->model.index_heads = 64;
-    static const enum cp_comm said[] = {CP_RING, CP_HEADS, CP_GATHER, CP_NEEDED};
+    static const enum cp_comm said[] = {CP_RING, CP_HEADS, CP_GATHER, CP_LEVELS, CP_NEEDED};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         c->knobs.cp_comm = (uint8_t)said[i], c->framework = FRAMEWORK_MEGATRON;
         assert_int_equal(config_cp_comm(c), CP_GATHER);
@@ -274,7 +293,7 @@ static void picked_keys_are_gathered(void **state)
         assert_int_equal(config_cp_comm(c), CP_GATHER);
     }
     struct timing t = timing_of(c);
-    assert_near(comm_context(&t, 1e9, 9e9, 1), comm_collective(&t, 4e9, 4, 4), 1e-12);
+    assert_near(comm_context(&t, 4, 1e9, 1), comm_collective(&t, 4e9, 4, 4), 1e-12);
     c->knobs.cp = 1, c->knobs.cp_comm = CP_NEEDED;
     assert_int_equal(config_cp_comm(c), CP_RING);
 }
@@ -290,7 +309,9 @@ static void ways_of_context_parallelism(void **state)
                  {"cp: 2\ncp_comm_type: [a2a, a2a, a2a, a2a]\n", CP_HEADS},
                  {"cp: 2\ncp_comm_type: [p2p, a2a, a2a, a2a]\n", CP_RING},
                  {"cp: 2\ncp_comm_type: [a2a, all_gather, a2a, a2a]\n", CP_RING},
-                 {"cp: 2\ncp_comm_type: all_gather\n", CP_GATHER}};
+                 {"cp: 2\ncp_comm_type: all_gather\n", CP_GATHER},
+                 {"cp: 2\ncp_comm_type: [allgather]\n", CP_GATHER},
+                 {"cp: 2\ncp_comm_type: [a2a+p2p]\n", CP_LEVELS}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(round_plan(*state, "megatron", "", cases[i].plan)->knobs.cp_comm,
                          cases[i].want);
@@ -797,7 +818,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(frozen_linears_quantise_rows_alone),
     cmocka_unit_test(an_exchange_inside_a_domain),
     cmocka_unit_test(copies_spread_over_the_domains),
-    cmocka_unit_test(context_parallelism_takes_the_cheaper_way),
+    cmocka_unit_test(a_ring_hides_behind_attention),
+    cmocka_unit_test(heads_inside_and_a_ring_between),
     cmocka_unit_test(heads_cross_domains_by_their_own_nics),
     cmocka_unit_test(whole_sequences_are_one_kernel),
     cmocka_unit_test(gathered_keys_hide_under_nothing),

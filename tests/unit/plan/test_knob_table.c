@@ -297,6 +297,7 @@ static struct value other_value(struct arena *a, const struct knob *knob)
     case KNOB_BOOL:
     case KNOB_SHARDED: return value_bool(true);
     case KNOB_DOUBLE: return value_double(0.25);
+    case KNOB_EACH:
     case KNOB_MODULES: return value_list_of(a, &one, 1);
     case KNOB_DTYPE: return value_string(STR("bf16"));
     case KNOB_LADDER:
@@ -319,7 +320,8 @@ static void make_room(struct knobs *k, int param)
 static bool is_said(int param, enum framework framework)
 {
     bool core = param == P_recompute_modules || param == P_recompute_method ||
-                param == P_recompute_num_layers; /* AutoModel has one word for recomputation */
+                param == P_recompute_num_layers || /* AutoModel has one word for recomputation */
+                param == P_cp_comm_type;           /* and none for this */
     if (param == P_main_params_dtype || param == P_attention_backend) return false;
     return framework_traits(framework)->megatron_words || !core;
 }

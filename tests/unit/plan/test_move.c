@@ -58,6 +58,7 @@ static size_t variants(struct config out[4])
     out[1].knobs.distributed_optimizer = true;
     out[1].knobs.optimizer_offload = 0.25;
     out[1].knobs.graph_impl = GRAPH_TE;
+    out[1].knobs.cp_comm = CP_HEADS;
     out[2] = config_with(FRAMEWORK_AUTOMODEL);
     out[2].knobs.fsdp = FSDP_FSDP2;
     out[2].knobs.reshard_stated = true;
@@ -136,7 +137,7 @@ static struct config gathering(enum framework framework)
 static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state)
 {
     (void)state;
-    struct config without[11];
+    struct config without[12];
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         without[i] = gathering(FRAMEWORK_MEGATRON);
     without[0] = gathering(FRAMEWORK_AUTOMODEL);
@@ -150,17 +151,19 @@ static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state
     without[8].knobs.precision = PREC_FP8_BLOCKWISE;
     without[9].knobs.distributed_optimizer = false;
     without[10].knobs.sequence_parallel = false;
-    static const unsigned lost[] = {NEED_CORE,
+    without[11].knobs.cp = 1;
+    static const unsigned lost[] = {NEED_CORE | NEED_CP,
                                     NEED_EXPERTS | NEED_EXPERT_GROUP,
                                     NEED_DENSE,
                                     NEED_SHARED,
-                                    NEED_MLA,
+                                    NEED_MLA | NEED_CP_HEADS | NEED_CP_LEVELS,
                                     NEED_UNSHARDED,
                                     NEED_EP | NEED_EXPERT_GROUP,
                                     NEED_TE_GRAPHS,
                                     NEED_FP8,
                                     NEED_SHARDED_OPTIMIZER,
-                                    NEED_SEQUENCE_PARALLEL};
+                                    NEED_SEQUENCE_PARALLEL,
+                                    NEED_CP};
     struct config whole = gathering(FRAMEWORK_MEGATRON);
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         assert_int_equal(move_given(&whole) & ~move_given(&without[i]), lost[i]);
@@ -172,6 +175,37 @@ static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state
     }
     whole.machine.nvlink_domain = 72;
     assert_false(move_given(&whole) & NEED_NODE_NVLINK);
+}
+
+/* Which ways ranks have to exchange keys follows from attention, and from how its heads divide over
+   them: 32 of latent attention, or 4 groups of others. */
+static void keys_are_exchanged_as_attention_lets_it_be(void **state)
+{
+    static const struct {
+        int tp, cp, domain, window, index;
+        bool mla, sinks;
+        unsigned want;
+    } cases[] = {
+        {4, 4, 8, 0, 0, true, false, NEED_CP},
+        {4, 4, 8, 0, 0, false, false, NEED_CP_RING | NEED_CP_GATHER},
+        {1, 8, 8, 0, 0, false, false, NEED_CP_RING | NEED_CP_GATHER | NEED_CP_LEVELS},
+        {1, 4, 8, 0, 0, false, false, NEED_CP},
+        {8, 4, 8, 0, 0, true, false, NEED_CP_RING | NEED_CP_HEADS | NEED_CP_GATHER},
+        {4, 4, 8, 128, 0, true, false, NEED_CP_HEADS | NEED_CP_GATHER},
+        {4, 4, 8, 0, 0, true, true, NEED_CP_HEADS},
+        {4, 4, 8, 0, 64, true, false, 0},
+        {4, 1, 8, 0, 0, true, false, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config c = config_with(FRAMEWORK_MEGATRON);
+        c.knobs.tp = cases[i].tp, c.knobs.cp = cases[i].cp;
+        c.machine.nvlink_domain = cases[i].domain;
+        c.model.window = cases[i].window, c.model.index_heads = cases[i].index;
+        c.model.mla = cases[i].mla, c.model.sinks = cases[i].sinks;
+        c.model.win_heads = c.model.win_groups = 32;
+        assert_int_equal(move_given(&c) & NEED_CP, cases[i].want);
+    }
 }
 
 /* Takes the move of this name; false when it cannot be taken. */
@@ -368,23 +402,28 @@ static void each_consumer_has_its_moves_in_order(void **state)
                         "CP over 2, CP times 2, VPP over 2, VPP times 2, MBS over 2, MBS times 2");
     struct config hybridep = on_hybridep();
     hybridep.knobs.precision = PREC_MXFP8;
-    assert_string_equal(switches_of(*state, &moe),
-                        "all-to-all, DeepEP, HybridEP, graphs of the router, graphs of attention "
-                        "too, hide the expert exchange, hide the expert exchange behind shared "
-                        "experts, hide TP's exchange, gradients in bf16, offload half of the "
-                        "optimizer, offload the optimizer, offload what attention keeps, offload "
-                        "what experts keep, offload what both keep");
-    assert_string_equal(switches_of(*state, &hybridep),
-                        "all-to-all, DeepEP, HybridEP, graphs of the router, graphs of attention "
-                        "too, a graph of the iteration, experts' buffers of a fixed size, hide "
-                        "the expert exchange, hide the expert exchange behind shared experts, "
-                        "hide TP's exchange, gradients in bf16, parameters gathered in bf16, "
-                        "parameters gathered in FP8, main parameters as remainders, moments in "
-                        "bf16, moments in FP8, offload half of the optimizer, offload the "
-                        "optimizer, offload what attention keeps, offload what experts keep, "
-                        "offload what both keep");
+    assert_string_equal(
+        switches_of(*state, &moe),
+        "all-to-all, DeepEP, HybridEP, an exchange of heads, a gather of keys and "
+        "values, heads inside NVLink and a ring beyond, graphs of the router, "
+        "graphs of attention too, hide the expert exchange, hide the expert exchange behind shared "
+        "experts, hide TP's exchange, gradients in bf16, offload half of the "
+        "optimizer, offload the optimizer, offload what attention keeps, offload "
+        "what experts keep, offload what both keep");
+    assert_string_equal(
+        switches_of(*state, &hybridep),
+        "all-to-all, DeepEP, HybridEP, an exchange of heads, a gather of keys and "
+        "values, heads inside NVLink and a ring beyond, graphs of the router, "
+        "graphs of attention too, a graph of the iteration, experts' buffers of a fixed size, hide "
+        "the expert exchange, hide the expert exchange behind shared experts, "
+        "hide TP's exchange, gradients in bf16, parameters gathered in bf16, "
+        "parameters gathered in FP8, main parameters as remainders, moments in "
+        "bf16, moments in FP8, offload half of the optimizer, offload the "
+        "optimizer, offload what attention keeps, offload what experts keep, "
+        "offload what both keep");
     assert_string_equal(switches_of(*state, &dense),
-                        "a graph of the iteration, hide TP's exchange, gradients in bf16, offload "
+                        "a gather of keys and values, a graph of the iteration, hide TP's "
+                        "exchange, gradients in bf16, offload "
                         "half of the optimizer, offload the optimizer, offload what attention "
                         "keeps");
     assert_string_equal(switches_of(*state, &automodel),
@@ -595,6 +634,7 @@ static void a_decision_is_told_in_words(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_move_changes_the_knobs_that_its_decision_names_and_no_other),
     cmocka_unit_test(a_move_is_not_taken_where_something_it_needs_is_missing),
+    cmocka_unit_test(keys_are_exchanged_as_attention_lets_it_be),
     cmocka_unit_test(two_moves_undo_each_other),
     cmocka_unit_test(a_size_does_not_leave_its_range),
     cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),

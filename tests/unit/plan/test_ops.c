@@ -202,14 +202,14 @@ static void linears_apart(void **state)
 /* ---- work ---- */
 
 /* Bytes of keys and values, and of queries, that 100 tokens exchange on one of four ranks. */
-static void assert_context(struct config *c, enum mixer mixer, double kv, double q)
+static void assert_context(struct config *c, enum mixer mixer, int ranks, double kv)
 {
     struct work w;
     int found = 0;
     op_work(c, &tokens, false, (struct layer_kind){mixer, FFN_NONE}, &w);
     for (int i = 0; i < w.n_exchanges; i++) {
         if (w.exchanges[i].kind != EXCHANGE_CP) continue;
-        assert_true(w.exchanges[i].kv == kv && w.exchanges[i].q == q);
+        assert_true(w.exchanges[i].kv == kv && w.exchanges[i].ranks == ranks);
         found++;
     }
     assert_int_equal(found, 1);
@@ -258,10 +258,10 @@ static void what_context_parallelism_exchanges(void **state)
     (void)state;
     struct config c = small_config();
     c.knobs.tp = 4, c.knobs.cp = 2;
-    assert_context(&c, MIXER_ATTENTION, 2 * 100 * (16 + 16), 2 * 100 * 2 * 16);
-    assert_context(&c, MIXER_MLA, 2 * 100 * 2 * (16 + 10), 2 * 100 * 2 * 16);
+    assert_context(&c, MIXER_ATTENTION, c.knobs.cp, 2 * 100 * (16 + 16));
+    assert_context(&c, MIXER_MLA, c.knobs.cp, 2 * 100 * 2 * (16 + 10));
     c.model.index_heads = 4, c.model.index_dim = 6, c.model.index_topk = 10;
-    assert_context(&c, MIXER_SPARSE_MLA, 2 * 100 * (28 + 6), 2 * 100 * 2 * 28);
+    assert_context(&c, MIXER_SPARSE_MLA, c.knobs.cp, 2 * 100 * (28 + 6));
 }
 
 /* What is launched outside of a captured part: nothing of a whole iteration. */

@@ -537,6 +537,7 @@ static size_t values_of(struct arena *a, const struct knobs *k, const struct kno
         while (knob->words[n])
             out[n] = value_string(str_of(knob->words[n])), n++;
         break;
+    case KNOB_EACH:
     case KNOB_MODULES:
         for (; knob->words[n]; n++) {
             struct value one = value_string(str_of(knob->words[n]));

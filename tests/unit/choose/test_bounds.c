@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* No plan is faster than the bound of its layout: plans that a fixed seed draws, with any state of
+   every switch, whether they have room or not. */
+#include "facts/param_ids.h"
+#include "unit/plan_text.h"
+
+#include "choose/planner.h"
+#include "choose/visit.h"
+
+struct question {
+    const char *framework, *model, *platform, *precision;
+    int gpus, gbs, seq;
+};
+
+/* xorshift64: the same everywhere. */
+static size_t draw(uint64_t *seed, size_t n)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (size_t)(*seed % n);
+}
+
+static struct config base_of(struct arena *a, const struct question *q)
+{
+    struct config c;
+    struct str text = arena_printf(
+        a,
+        "moeplan: 1\nframework: %s\nmodel: %s\nplatform: %s\nprecision: %s\ngpus: %d\ngbs: %d\n"
+        "seq: %d\ntask: pretrain\n",
+        q->framework, q->model, q->platform, q->precision, q->gpus, q->gbs, q->seq);
+    assert_true(config_from_facts(a, text_facts(a, "plan", text), &c));
+    c.knobs.cp_comm = CP_NEEDED;
+    c.knobs.open_numerics = NUMERICS_GRADIENTS | OPEN_DYNAMIC_GRAPHS;
+    c.unstated = 0;
+    return c;
+}
+
+/* One of the present spot's plans. Recomputation, which is slow, and sides have many states: most
+   draws leave them as they are. */
+static void draw_plan(struct search *s, uint64_t *seed)
+{
+    struct axis vpp = spots_stages(s->request, &s->c);
+    s->c.knobs.vpp = vpp.values[draw(seed, (size_t)vpp.n)];
+    for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
+        if (!space_is_switch(d)) continue;
+        struct states x = space_states(s->request, d, &s->c);
+        if (kinds_decide(d) && draw(seed, 4) > 0) continue;
+        space_set(x.items[draw(seed, (size_t)x.n)], &s->c);
+    }
+}
+
+/* Of the spots that come first, where bounds are near the plans, more are asked than of the others.
+   How many plans were looked at. */
+static int look(struct search *s, int n, uint64_t *seed)
+{
+    int looked = 0;
+    size_t spots = s->spots.items.n, near = spots < 64 ? spots : 64;
+    for (int i = 0; i < n; i++) {
+        struct spot *spot = &s->spots.items.items[draw(seed, i % 2 ? near : spots)];
+        search_set_spot(s, spot, 1);
+        if (!spot->measured) spot->bound = 0; /* not the rough one */
+        spots_measure(&s->spots, spot);
+        draw_plan(s, seed);
+        struct contender o;
+        if (!split_plan(&s->c, &s->layout) || !contender_estimate(&s->c, &o)) continue;
+        looked++;
+        if (o.step_s < spot->bound * (1 - 1e-9))
+            fail_msg("%.4f s, bound %.4f s: tp %d pp %d vpp %d cp %d ep %d", o.step_s, spot->bound,
+                     o.knobs.tp, o.knobs.pp, o.knobs.vpp, o.knobs.cp, o.knobs.ep);
+    }
+    return looked;
+}
+
+static void no_plan_is_faster_than_its_bound(void **state)
+{
+    static const struct question all[] = {
+        {"megatron", "qwen3-235b-a22b", "a100", "bf16", 256, 1024, 4096},
+        {"megatron", "ling-plus", "h800", "bf16", 512, 1024, 4096},
+        {"bridge", "deepseek-v3", "gb200", "mxfp8", 256, 2048, 4096},
+        {"megatron", "kimi-k2", "h100", "bf16", 512, 512, 131072},
+        {"bridge", "gpt-oss-120b", "b200", "bf16", 64, 64, 131072},
+        {"automodel", "qwen3-30b-a3b", "h100", "bf16", 64, 512, 4096},
+    };
+    enum { PLANS = 3000 };
+    uint64_t seed = 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct arena_mark mark = arena_mark(*state);
+        struct config base = base_of(*state, &all[i]);
+        struct search_request request = {.base = &base, .top = 5};
+        struct search *s = search_new(*state, &request);
+        assert_true(look(s, PLANS, &seed) > PLANS / 4);
+        arena_pop(*state, mark);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_plan_is_faster_than_its_bound),
+    };
+    return cmocka_run_group_tests(tests, unit_open_arena, unit_close_arena);
+}
