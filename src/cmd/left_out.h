@@ -5,13 +5,13 @@
 
 /* data, what was left out at a time, runs, median and 0.9 quantile of the relative error */
 #define LEFT_OUT(X)                                                                                \
-    X("runs", "model and chip", 135, 0.049, 0.133)                                                 \
-    X("mlperf", "model and chip", 111, 0.053, 0.206)                                               \
-    X("runs", "model", 135, 0.047, 0.148)                                                          \
-    X("mlperf", "model", 111, 0.045, 0.203)                                                        \
-    X("runs", "chip", 135, 0.054, 0.165)                                                           \
-    X("mlperf", "chip", 111, 0.055, 0.180)                                                         \
-    X("runs", "cluster", 135, 0.062, 0.200)                                                        \
-    X("mlperf", "cluster", 111, 0.038, 0.165)
+    X("runs", "model and chip", 135, 0.049, 0.134)                                                 \
+    X("mlperf", "model and chip", 111, 0.052, 0.206)                                               \
+    X("runs", "model", 135, 0.049, 0.147)                                                          \
+    X("mlperf", "model", 111, 0.045, 0.201)                                                        \
+    X("runs", "chip", 135, 0.055, 0.166)                                                           \
+    X("mlperf", "chip", 111, 0.057, 0.179)                                                         \
+    X("runs", "cluster", 135, 0.063, 0.200)                                                        \
+    X("mlperf", "cluster", 111, 0.038, 0.164)
 
 #endif

@@ -87,13 +87,24 @@ unsigned time_way_to_hide(const struct knobs *k)
     return out;
 }
 
+/* Of a layer's exchange the part for which there are kernels: one microbatch's forward runs beside
+   another's backward, and each hides the other's exchange
+   (megatron/core/models/common/model_chunk_schedule_plan.py). */
+static double covered(const struct layer_time *l)
+{
+    double exchange = l->forward.ep + l->backward.ep;
+    double kernels = pass_kernels(&l->forward) + pass_kernels(&l->backward);
+    return exchange > kernels ? kernels / exchange : 1;
+}
+
 /* What communication is left after it ran beside kernels: the shared expert's first product beside
    the dispatch, its second beside the combine
    (megatron/core/transformer/moe/shared_experts.py). */
-static void hide(const struct timing *t, const struct knobs *k, struct pass *x)
+static void hide(const struct timing *t, const struct knobs *k, const struct layer_time *l,
+                 struct pass *x)
 {
     if (hides_in_second(k))
-        x->ep -= t->f.ep_hidden * fmin(x->ep, pass_kernels(x));
+        x->ep *= 1 - t->f.ep_hidden * covered(l);
     else if (k->shared_expert_overlap)
         x->ep -= t->f.shared_expert_hidden * fmin(x->ep, x->shared);
     if (k->tp_comm_overlap) x->tp *= 1 - t->f.tp_hidden;
@@ -165,10 +176,12 @@ static void add_repeated(const struct timing *t, const struct layer_time *l,
 }
 
 /* Seconds that a pass takes longer with nothing to hide its exchange in. */
-static double unhidden(const struct timing *t, const struct knobs *k, struct pass x, bool waits)
+static double unhidden(const struct timing *t, const struct knobs *k, const struct layer_time *l,
+                       struct pass x)
 {
+    bool waits = l->syncs > 0;
     double heat, exchange = x.ep;
-    hide(t, k, &x);
+    hide(t, k, l, &x);
     struct pass hidden = x;
     x.ep = exchange;
     return throttle(t, &x, waits, &heat) - throttle(t, &hidden, waits, &heat);
@@ -178,7 +191,7 @@ static double unhidden(const struct timing *t, const struct knobs *k, struct pas
 static double alone(const struct timing *t, const struct knobs *k, const struct layer_time *l)
 {
     if (!hides_in_second(k) || l->forward.ep <= 0) return 0;
-    return unhidden(t, k, l->forward, l->syncs > 0) + unhidden(t, k, l->backward, l->syncs > 0);
+    return unhidden(t, k, l, l->forward) + unhidden(t, k, l, l->backward);
 }
 
 static void times_of(const struct timing *t, const struct knobs *k, const struct layer_time *l,
@@ -186,8 +199,8 @@ static void times_of(const struct timing *t, const struct knobs *k, const struct
 {
     bool waits = l->syncs > 0;
     x->in_forward = l->forward, x->in_backward = l->backward;
-    hide(t, k, &x->in_forward);
-    hide(t, k, &x->in_backward);
+    hide(t, k, l, &x->in_forward);
+    hide(t, k, l, &x->in_backward);
     struct pass cool = x->in_backward;
     double more;
     x->forward = throttle(t, &x->in_forward, waits, &x->heat) + l->syncs * t->f.sync_s;
@@ -612,7 +625,7 @@ void time_rough_rates(const struct config *c, struct known_kernels *known, int k
         .cooled = time_least_cooled(&t), .slow = straggling(&t, &k), .fixed = t.f.step_s};
     struct pass passes[] = {bare(&layer.forward), bare(&layer.backward)};
     for (int i = 0; i < 2; i++) {
-        hide(&t, &k, &passes[i]);
+        hide(&t, &k, &layer, &passes[i]);
         out->kinds[kind] += throttle(&t, &passes[i], false, &heat);
     }
 }

@@ -19,45 +19,37 @@ static bool other_dispatcher(struct config *c)
     return true;
 }
 
-/* Other chunks than those that are assumed stand where an uneven division puts them. */
+/* Other chunks stand where an uneven division puts them. */
 static bool virtual_stages(struct config *c, int vpp)
 {
-    bool other = c->knobs.vpp != vpp && vpp > 0;
+    bool none = c->knobs.vpp == 1;
     c->knobs.vpp = vpp;
     c->knobs.layout = 0;
-    return other;
-}
-
-static bool no_virtual_stages(struct config *c)
-{
-    return virtual_stages(c, 1);
+    return none;
 }
 
 static bool two_virtual_stages(struct config *c)
 {
-    return c->knobs.vpp == 1 && virtual_stages(c, 2);
-}
-
-static int layers_of_stage(const struct config *c)
-{
-    const struct knobs *k = &c->knobs;
-    return (c->model.num_layers + k->account_embedding + k->account_loss) / k->pp;
+    return virtual_stages(c, 2);
 }
 
 /* Chunks of about two layers. */
 static bool many_virtual_stages(struct config *c)
 {
-    int layers = layers_of_stage(c), most = layers / 2;
+    const struct knobs *k = &c->knobs;
+    int layers = (c->model.num_layers + k->account_embedding + k->account_loss) / k->pp;
+    int most = layers / 2;
     while (most > 2 && layers % most != 0)
         most--;
-    return c->knobs.vpp == 1 && most > 2 && virtual_stages(c, most);
+    return most > 2 && virtual_stages(c, most);
 }
 
-/* Chunks of one. */
-static bool all_virtual_stages(struct config *c)
+/* A plan that spells out switches leaves the others off; but where most recipes capture (rule
+   assume-captured) it does not say so that this one does not. */
+static bool graphs_are_open(const struct config *c)
 {
-    int layers = layers_of_stage(c);
-    return c->knobs.vpp > 1 && layers <= 12 && virtual_stages(c, layers);
+    bool usual = config_traits(c)->recipes_capture && c->machine.compute_capability >= 10;
+    return usual || c->unstated & UNSTATED_SWITCHES;
 }
 
 /* What launches most kernels is captured where experts leave it alone (rule assume-captured), or
@@ -69,7 +61,7 @@ static bool other_graphs(struct config *c)
     uint32_t inner = c->model.experts > 0 ? SCOPE_MOE_ROUTER | SCOPE_MOE_PREPROCESS : SCOPE_MLP;
     k->graph_impl = none ? GRAPH_TE : GRAPH_NONE;
     k->graph_scope = none ? SCOPE_ATTN | SCOPE_MAMBA | inner : 0;
-    return config_traits(c)->megatron_words;
+    return config_traits(c)->megatron_words && graphs_are_open(c);
 }
 
 /* Recipes capture whole iterations on Blackwell alone. */
@@ -77,7 +69,7 @@ static bool graph_of_iteration(struct config *c)
 {
     struct knobs *k = &c->knobs;
     if (c->machine.compute_capability < 10) return false;
-    if (!config_traits(c)->megatron_words) return false;
+    if (!config_traits(c)->megatron_words || !graphs_are_open(c)) return false;
     k->graph_impl = GRAPH_FULL_ITERATION;
     k->graph_scope = 0;
     return true;
@@ -121,21 +113,19 @@ static bool recompute_much(struct config *c)
 
 /* Ways of runs that are silent. A plan that spells out switches leaves the others off, so that most
    of them are open in a plan of sizes alone. A seldom way pulls the interval to its step, another
-   to the whole of its interval. */
+   to the whole of its interval. Those of the same bits stand together. */
 static const struct {
     uint32_t bits;                  /* all of them are open */
     bool (*take)(struct config *c); /* false: the plan has it, or cannot */
     bool seldom;                    /* less than three in ten of the public recipes have it */
 } ways[] = {{UNSTATED_DISPATCHER, other_dispatcher, false},
-            {UNSTATED_STAGES, no_virtual_stages, false},
             {UNSTATED_STAGES, two_virtual_stages, false},
             {UNSTATED_STAGES, many_virtual_stages, false},
-            {UNSTATED_STAGES, all_virtual_stages, true},
             {UNSTATED_MODULES, recompute_little, true},
             {UNSTATED_MODULES, recompute_much, true},
-            {UNSTATED_SWITCHES | UNSTATED_GRAPHS, other_graphs, true},
-            {UNSTATED_SWITCHES | UNSTATED_GRAPHS, graph_of_iteration, true},
-            {UNSTATED_SWITCHES | UNSTATED_OVERLAP, overlap_of_exchange, true},
+            {UNSTATED_GRAPHS, other_graphs, false},
+            {UNSTATED_GRAPHS, graph_of_iteration, true},
+            {UNSTATED_OVERLAP, overlap_of_exchange, true},
             {UNSTATED_SWITCHES | UNSTATED_ROUTING, other_routing, true},
             {UNSTATED_SWITCHES | UNSTATED_RECOMPUTE, recompute_all, true}};
 
@@ -170,17 +160,23 @@ static double step_ratio(const struct time_layers *l, const struct config *c,
     return ramps * pass_seconds(same ? l : &other, changed) / pass_seconds(l, c);
 }
 
-/* Each alone, and all that make the step shorter, or longer, together. */
+/* Each alone, and all that make the step shorter, or longer, together: of those that speak of the
+   same thing, which exclude one another, the one that does so most. */
 void time_allow_open(const struct time_layers *l, const struct config *c, struct time_estimate *t)
 {
-    double low = t->low, high = t->high, shorter = t->step, longer = t->step;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    double low = t->low, high = t->high, shorter = t->step, longer = t->step, least = 1, most = 1;
+    size_t n = sizeof ways / sizeof *ways;
+    for (size_t i = 0; i < n; i++) {
         struct config changed = *c;
-        if ((c->unstated & ways[i].bits) != ways[i].bits || !ways[i].take(&changed)) continue;
-        double ratio = step_ratio(l, c, &changed);
-        *(ratio < 1 ? &shorter : &longer) *= ratio;
-        t->low = fmin(t->low, ratio * (ways[i].seldom ? t->step : low));
-        t->high = fmax(t->high, ratio * (ways[i].seldom ? t->step : high));
+        if ((c->unstated & ways[i].bits) == ways[i].bits && ways[i].take(&changed)) {
+            double ratio = step_ratio(l, c, &changed);
+            least = fmin(least, ratio), most = fmax(most, ratio);
+            t->low = fmin(t->low, ratio * (ways[i].seldom ? t->step : low));
+            t->high = fmax(t->high, ratio * (ways[i].seldom ? t->step : high));
+        }
+        if (i + 1 < n && ways[i + 1].bits == ways[i].bits) continue;
+        shorter *= least, longer *= most;
+        least = most = 1;
     }
     t->low = fmin(t->low, shorter);
     t->high = fmax(t->high, longer);

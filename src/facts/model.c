@@ -108,6 +108,28 @@ static void unknown_model(struct diags *diags, struct str name, struct span at, 
 static const struct model_input *named(struct arena *a, struct diags *diags, struct str name,
                                        const struct node *by, int depth);
 
+/* What the catalogue's model of this name has, and a list of its sizes seldom says: which experts a
+   token may choose from. */
+static const int unsaid[] = {P_moe_router_num_groups, P_moe_router_group_topk};
+/* By these it is that model. */
+static const int telling[] = {P_hidden_size, P_num_moe_experts, P_moe_router_topk,
+                              P_moe_ffn_hidden_size};
+
+static void add_unsaid(struct arena *a, struct model_input *m, struct str name)
+{
+    const struct model_input *known = model_find(a, name);
+    if (!known) return;
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++) {
+        const struct model_field *own = model_field_get(m, telling[i]);
+        const struct model_field *other = model_field_get(known, telling[i]);
+        if (!own || !other || !value_eq(own->value, other->value)) return;
+    }
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++) {
+        const struct model_field *x = model_field_get(known, unsaid[i]);
+        if (x && !model_field_get(m, unsaid[i])) *VEC_PUSH(a, &m->fields) = *x;
+    }
+}
+
 static const struct model_input *from_mapping(struct arena *a, struct diags *diags,
                                               const struct node *node, int depth)
 {
@@ -126,6 +148,7 @@ static const struct model_input *from_mapping(struct arena *a, struct diags *dia
     for (size_t i = 0; i < e.n_fields; i++)
         good = add_own_field(a, diags, m, &e.fields[i]) && good;
     if (e.name.n > 0) {
+        if (e.base.n == 0) add_unsaid(a, m, e.name);
         m->name = e.name;
         model_add_field(a, m, P_model_name, value_string(e.name), node, STR("name"));
     }

@@ -19,7 +19,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             /* arguments.py map_dtype: bytes, which overrides of Bridge have no name for */
             .fp8_states = true,
         },
-    [FRAMEWORK_BRIDGE] = {MEGATRON_CORE},
+    [FRAMEWORK_BRIDGE] = {MEGATRON_CORE, .recipes_capture = true},
     [FRAMEWORK_AUTOMODEL] =
         {
             .most_stages = 8,

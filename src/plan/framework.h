@@ -19,6 +19,7 @@ struct framework_traits {
     /* ---- what silence means ---- */
     bool experts_follow_tensor; /* experts are split like dense weights unless said otherwise */
     bool text_only;             /* the program builds no vision tower unless images are said */
+    bool recipes_capture;       /* most of its recipes for Blackwell have CUDA graphs */
     /* ---- how it trains ---- */
     bool schedule_takes_batch; /* a pipeline schedule takes the local batch and cuts it into
                                   microbatches of another key */

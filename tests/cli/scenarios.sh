@@ -691,7 +691,7 @@ holds "sqrt(($(number bubble_fraction) - 0.0571)^2) < 0.0005"
 row S4.4
 plan Q pp=8 vpp=4 && estimate plan.yaml
 with=$(first_stage activations_gib)
-plan Q pp=8 vpp=1 && estimate plan.yaml
+plan Q pp=8 -vpp && estimate plan.yaml
 holds "$with / $(first_stage activations_gib) > 1.15 && $with / $(first_stage activations_gib) < 1.30"
 row S4.5
 large=$(speed ep=32 pp=8 vpp=4 gbs=2048)

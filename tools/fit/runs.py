@@ -294,7 +294,11 @@ def groups(title, errors, rows, key):
 def spelt_out(r):
     """The same run, whose plan leaves no switch open: what silence adds to an interval is no error of the model. (What is said here
     is what silence means.)"""
-    said = {} if r['plan']['framework'] == 'automodel' else {'overlap_grad_reduce': True}
+    if r['plan']['framework'] == 'automodel':
+        return r
+    said = {'overlap_grad_reduce': True, 'overlap_moe_expert_parallel_comm': False}
+    if not any(k.startswith('cuda_graph') for k in r['plan']):
+        said['cuda_graph_impl'] = 'none'
     return dict(r, plan={**said, **r['plan']})
 
 

@@ -393,6 +393,26 @@ static void own_mappings_start_from_the_catalogue(void **state)
     assert_false(read_model(*state, "num_layers: 14\n").model->complete);
 }
 
+/* A list of a known model's sizes seldom says its routing; with other sizes it is another model. */
+static void a_named_mapping_routes_as_its_model(void **state)
+{
+    static const char sizes[] = "hidden_size: 7168\nmoe_router_topk: 8\nmoe_ffn_hidden_size: 2048\n";
+    const struct {
+        const char *text;
+        int groups;
+    } cases[] = {{"name: DeepSeek-V3\nnum_moe_experts: 256\n", 8},
+                 {"name: DeepSeek-V3\nnum_moe_experts: 64\n", 0},
+                 {"name: Ours\nnum_moe_experts: 256\n", 0},
+                 {"name: DeepSeek-V3\n", 0},
+                 {"name: DeepSeek-V3\nnum_moe_experts: 256\nmoe_router_num_groups: 4\n", 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reading r =
+            read_model(*state, arena_printf(*state, "%s%s", sizes, cases[i].text).p);
+        const struct model_field *x = model_field_get(r.model, P_moe_router_num_groups);
+        assert_int_equal(x ? x->value.i : 0, cases[i].groups);
+    }
+}
+
 static void own_mappings_are_checked(void **state)
 {
     assert_error(read_model(*state, "num_layer: 14\n"), "unknown-key", "num_layer", "num_layers");
@@ -462,6 +482,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_missing_field_is_named_with_its_aliases),
     cmocka_unit_test(what_is_no_model_is_an_error),
     cmocka_unit_test(own_mappings_start_from_the_catalogue),
+    cmocka_unit_test(a_named_mapping_routes_as_its_model),
     cmocka_unit_test(own_mappings_are_checked),
     cmocka_unit_test(catalogue_names_ignore_case_and_take_hub_ids),
     cmocka_unit_test(catalogue_fields_are_parameters),
