@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <cjson/cJSON.h>
+
 #include "../unit.h"
 
 #include "emit/tree.h"
