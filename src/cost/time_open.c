@@ -174,8 +174,9 @@ static double step_ratio(const struct time_layers *l, const struct config *c,
 void time_allow_open(const struct time_layers *l, const struct config *c, struct time_estimate *t)
 {
     double low = t->low, high = t->high, shorter = t->step, longer = t->step;
+    struct config changed = *c;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct config changed = *c;
+        changed.knobs = c->knobs; /* a way changes nothing else */
         if ((c->unstated & ways[i].bits) != ways[i].bits || !ways[i].take(&changed)) continue;
         double ratio = step_ratio(l, c, &changed);
         *(ratio < 1 ? &shorter : &longer) *= ratio;
