@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <cjson/cJSON.h>
-
 #include "../unit.h"
+
+#include <cjson/cJSON.h>
 
 #include "emit/tree.h"
 
