@@ -6,8 +6,8 @@
 
 #include "base/units.h"
 
-static void add_reasons(struct tree *t, struct tree_node *plan, const char *key, const struct reason *items,
-                        size_t n)
+static void add_reasons(struct tree *t, struct tree_node *plan, const char *key,
+                        const struct reason *items, size_t n)
 {
     struct tree_node *list = tree_list(t, plan, key);
     for (size_t i = 0; i < n; i++) {

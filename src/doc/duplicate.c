@@ -33,8 +33,7 @@ static void report(struct diags *all, const struct node *map, size_t first, size
 static size_t same_key_before(const struct node *map, size_t entry)
 {
     for (size_t k = entry; k-- > 0;)
-        if (map->keys[k]->kind == NODE_SCALAR &&
-            str_eq(map->keys[k]->text, map->keys[entry]->text))
+        if (map->keys[k]->kind == NODE_SCALAR && str_eq(map->keys[k]->text, map->keys[entry]->text))
             return k;
     return entry;
 }

@@ -73,7 +73,8 @@ void bill_screen(const struct bill *b, struct buf *out)
 /* ---- JSON ---- */
 
 /* NAME, NAME_low, NAME_high; null where it is unknown. */
-static void add_members(struct tree *t, struct tree_node *to, const char *name, const struct figure *f)
+static void add_members(struct tree *t, struct tree_node *to, const char *name,
+                        const struct figure *f)
 {
     const struct {
         const char *end;

@@ -9,7 +9,8 @@
 #include "facts/platform.h"
 #include "plan/peft.h"
 
-void plan_json(struct tree *t, struct tree_node *to, const struct rule_set *rules, const struct facts *f)
+void plan_json(struct tree *t, struct tree_node *to, const struct rule_set *rules,
+               const struct facts *f)
 {
     tree_value(t, to, "plan", plan_value(t->arena, rules, f));
 }
@@ -43,7 +44,8 @@ static void add_derived(struct tree *t, struct tree_node *to, const struct confi
     tree_int(t, object, "trained_params", config_trained_params(c));
 }
 
-static void add_stage(struct tree *t, struct tree_node *stages, int number, const struct stage_memory *s)
+static void add_stage(struct tree *t, struct tree_node *stages, int number,
+                      const struct stage_memory *s)
 {
     const struct {
         const char *name;
@@ -125,9 +127,10 @@ static void add_evidence(struct tree *t, struct tree_node *to, const struct evid
     }
 }
 
-void estimate_json(struct tree *t, struct tree_node *to, const struct rule_set *rules, const struct facts *f,
-                   const struct config *c, const struct memory_estimate *memory,
-                   const struct time_estimate *time, const struct evidence *evidence)
+void estimate_json(struct tree *t, struct tree_node *to, const struct rule_set *rules,
+                   const struct facts *f, const struct config *c,
+                   const struct memory_estimate *memory, const struct time_estimate *time,
+                   const struct evidence *evidence)
 {
     plan_json(t, to, rules, f);
     assumed_json(t, to, f);

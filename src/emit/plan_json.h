@@ -10,7 +10,8 @@
 #include "emit/tree.h"
 
 /* Adds "plan", a plan file as an object. */
-void plan_json(struct tree *t, struct tree_node *to, const struct rule_set *rules, const struct facts *f);
+void plan_json(struct tree *t, struct tree_node *to, const struct rule_set *rules,
+               const struct facts *f);
 /* Appends that object's text. */
 void plan_json_alone(struct arena *a, const struct rule_set *rules, const struct facts *f,
                      struct buf *out);
@@ -18,9 +19,10 @@ void plan_json_alone(struct arena *a, const struct rule_set *rules, const struct
 void assumed_json(struct tree *t, struct tree_node *to, const struct facts *f);
 /* Adds the members plan, assumed, derived, memory, time, evidence of an estimate. `memory` and
    `time` in GiB and seconds. */
-void estimate_json(struct tree *t, struct tree_node *to, const struct rule_set *rules, const struct facts *f,
-                   const struct config *c, const struct memory_estimate *memory,
-                   const struct time_estimate *time, const struct evidence *evidence);
+void estimate_json(struct tree *t, struct tree_node *to, const struct rule_set *rules,
+                   const struct facts *f, const struct config *c,
+                   const struct memory_estimate *memory, const struct time_estimate *time,
+                   const struct evidence *evidence);
 /* The members of a step's time, and what follows from it: no breakdown. */
 void figures_json(struct tree *t, struct tree_node *to, const struct time_estimate *time);
 /* Adds "refused": null, or how many errors and the first of them. */

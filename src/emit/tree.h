@@ -22,8 +22,8 @@ struct tree {
 /* Begins a tree. */
 void tree_open(struct tree *t, struct arena *a);
 
-/* Each adds a member to the object `to`, or with a NULL key an item to the list `to`. A key lives as
-   long as the tree, which copies none. */
+/* Each adds a member to the object `to`, or with a NULL key an item to the list `to`. A key lives
+   as long as the tree, which copies none. */
 struct tree_node *tree_object(struct tree *t, struct tree_node *to, const char *key);
 struct tree_node *tree_list(struct tree *t, struct tree_node *to, const char *key);
 void tree_number(struct tree *t, struct tree_node *to, const char *key, double d);

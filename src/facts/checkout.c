@@ -95,8 +95,7 @@ static struct str root_of(struct arena *a, const struct diags *diags, uint32_t s
     if (!s) return STR("");
     if (!s->checkouts) s->checkouts = ARENA_ARRAY(keep, struct str, FRAMEWORK_COUNT);
     struct str *root = &s->checkouts[framework];
-    if (!root->p)
-        *root = str_dup(keep, find_root(a, checkout_folder(a, diags, source), framework));
+    if (!root->p) *root = str_dup(keep, find_root(a, checkout_folder(a, diags, source), framework));
     return *root;
 }
 

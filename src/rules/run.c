@@ -95,8 +95,8 @@ enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *nu
     return (enum outcome)(look(run, r->rule, r->at_defaults[run->f->framework]) - 1);
 }
 
-/* Whether the first condition of a rule, which the most share, is known to fail: then it says nothing,
-   as most rules of most files, and need not be asked more. */
+/* Whether the first condition of a rule, which the most share, is known to fail: then it says
+   nothing, as most rules of most files, and need not be asked more. */
 static bool is_out(const struct run *run, const struct rule *r)
 {
     return r->n_conditions && run->memo[r->condition_numbers[0]] == 1 + OUTCOME_FAIL;
