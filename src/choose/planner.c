@@ -230,10 +230,11 @@ static uint32_t barred_batches(struct planner *p)
     struct facts *unused;
     uint32_t barred = 0;
     bool obstacle = p->out->obstacle != NULL; /* then no plan can have any */
-    for (int i = 0; !obstacle && 1 << i <= AXIS_MAX_MBS; i++) {
+    for (int mbs = 1; !obstacle && mbs <= AXIS_MAX_MBS; mbs++) {
+        if (!axis_has_mbs(c.knobs.gbs, mbs)) continue;
         struct arena_mark mark = arena_mark(p->arena);
-        c.knobs.mbs = 1 << i;
-        barred |= (uint32_t)(barring_rule(p, &c, &unused) != NULL) << i;
+        c.knobs.mbs = mbs;
+        barred |= (uint32_t)(barring_rule(p, &c, &unused) != NULL) << mbs;
         arena_pop(p->arena, mark);
     }
     return barred;

@@ -23,9 +23,9 @@ struct plan_request {
     bool exhaustive;  /* no bound is used: everything is looked at */
 };
 
-/* What a reason says: the plan follows a guide, it leaves one, or what its neighbours would cost.
- */
-enum reason_kind { REASON_FOLLOWS, REASON_LEAVES, REASON_NEIGHBOURS };
+/* What a reason says: the plan follows a guide, it leaves one, a rule refuses what the guide says,
+   or what its neighbours would cost. */
+enum reason_kind { REASON_FOLLOWS, REASON_LEAVES, REASON_BARRED, REASON_NEIGHBOURS };
 
 /* Why a knob has its value, or one piece of advice. */
 struct reason {

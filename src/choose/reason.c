@@ -200,13 +200,18 @@ static bool as_guided(const struct search_request *request, const struct prefere
 
 /* Why the plan does not follow the guide. */
 static struct str departure(struct arena *a, const struct search_request *request,
-                            const struct preference *p, const struct plan *plan)
+                            const struct preference *p, const struct plan *plan,
+                            enum reason_kind *kind)
 {
     struct neighbour x = {0};
     bool limited = plan->capacity < plan->config.machine.capacity_bytes;
+    *kind = REASON_LEAVES;
     if (p->pinned) return STR("pinned");
     if (!as_guided(request, p, plan, &x)) return STR("which this plan's other sizes do not allow");
-    if (x.refused) return arena_printf(a, "which is refused [%s]", x.refused);
+    if (x.refused) {
+        *kind = REASON_BARRED;
+        return arena_printf(a, "which is refused [%s]", x.refused);
+    }
     if (x.fits == FITS_YES) {
         struct str text = verdict(a, &plan->costs, &x);
         return arena_printf(a, "which is %.*s", STR_ARG(text));
@@ -222,8 +227,9 @@ static void add_guide(struct arena *a, const struct search_request *request,
     struct str now = word(a, knob_get(a, &plan->config.knobs, p->knob));
     struct str message = p->rule->message;
     if (prefer_distance(p, &plan->config.knobs) > 0) {
-        struct str usual = word(a, p->value), why = departure(a, request, p, plan);
-        add(a, out, p->rule, PHASE_FIT, REASON_LEAVES,
+        enum reason_kind kind;
+        struct str usual = word(a, p->value), why = departure(a, request, p, plan, &kind);
+        add(a, out, p->rule, PHASE_FIT, kind,
             arena_printf(a, "%.*s %.*s instead of the guide's %.*s, %.*s",
                          STR_ARG(param_name(p->knob->param)), STR_ARG(now), STR_ARG(usual),
                          STR_ARG(why)));

@@ -20,7 +20,7 @@ struct search_request {
     const struct preference *preferences; /* from the guides (prefer.h) */
     size_t n_preferences;
     bool exhaustive;           /* no bound is used: everything is looked at */
-    uint32_t barred_batches;   /* bit i: a micro-batch of 2^i breaks a rule on every layout */
+    uint32_t barred_batches;   /* bit i: a micro-batch of i breaks a rule on every layout */
     size_t top;                /* plans wanted, at most SEARCH_MAX_PLANS */
     const struct knobs *known; /* further candidates, whole plans for this question */
     size_t n_known;

@@ -24,7 +24,7 @@ static struct axis unbarred(const struct search_request *r, struct axis from)
 {
     struct axis x = {0};
     for (int i = 0; i < from.n; i++)
-        if (!(r->barred_batches & (uint32_t)from.values[i])) x.values[x.n++] = from.values[i];
+        if (!(r->barred_batches >> from.values[i] & 1)) x.values[x.n++] = from.values[i];
     return x;
 }
 

@@ -180,17 +180,23 @@ static void add_table(struct arena *a, const struct ask *ask, const struct offer
 
 /* ---- why ---- */
 
-/* The `wanted` reasons that say most: guides that are left, then neighbours, then guides that are
-   kept. Gives how many there are. */
+/* The `wanted` reasons that say most: guides that are left, first those that no plan can follow,
+   then neighbours, then guides that are kept. Gives how many there are. */
 static size_t pick_reasons(const struct reason_list *all, size_t wanted, bool *picked)
 {
-    static const enum reason_kind order[] = {REASON_LEAVES, REASON_NEIGHBOURS, REASON_FOLLOWS};
+    static const struct {
+        enum reason_kind kind;
+        bool left; /* a guide is: these take not all places */
+    } order[] = {{REASON_BARRED, true},
+                 {REASON_LEAVES, true},
+                 {REASON_NEIGHBOURS, false},
+                 {REASON_FOLLOWS, false}};
     size_t n = 0;
     for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
-        bool leaves = order[k] == REASON_LEAVES && wanted > LEFT_GUIDES;
+        bool leaves = order[k].left && wanted > LEFT_GUIDES;
         size_t most = leaves ? LEFT_GUIDES : wanted;
         for (size_t i = 0; i < all->n && n < most; i++) {
-            if (all->items[i].kind != order[k] || picked[i]) continue;
+            if (all->items[i].kind != order[k].kind || picked[i]) continue;
             picked[i] = true;
             n++;
         }

@@ -8,12 +8,12 @@ struct family {
 
 static const struct family families[] = {
     {"mixtral", HF_EXPERT_WIDTH},
-    {"jamba", HF_EXPERT_WIDTH | HF_BOTH_WIDTHS},
+    {"jamba", HF_EXPERT_WIDTH | HF_BOTH_WIDTHS | HF_NO_POSITIONS},
     {"arctic", HF_EXPERT_WIDTH | HF_DENSE_BESIDE},
     {"granitemoe granitemoeshared granitemoehybrid", HF_EXPERT_WIDTH | HF_TIED},
     {"hunyuan hunyuan_v1_moe", HF_EXPERT_WIDTH},
     {"hy_v3", HF_QK_NORM | HF_EXPERT_BIAS},
-    {"xverse", HF_EXPERT_WIDTH},
+    {"xverse aria aria_text", HF_EXPERT_WIDTH},
     {"grok-1", HF_EXPERT_WIDTH | HF_POST_NORMS},
     {"minimax minimax_text_01 minimax_m1", HF_EXPERT_WIDTH},
     {"llama4 llama4_text", HF_EXPERT_WIDTH | HF_SHARED_IS_EXPERT | HF_L2_QK_NORM | HF_SIGMOID},
@@ -40,7 +40,7 @@ static const struct family families[] = {
     {"glm4v_moe glm4v_moe_text", HF_EXPERT_BIAS | HF_GATED_VISION | HF_VISION_OUT},
     {"glm4v glm4v_text", HF_POST_NORMS | HF_GATED_VISION | HF_VISION_OUT},
     {"glm4 ouro", HF_POST_NORMS},
-    {"nemotron_h", HF_NOT_GATED | HF_EXPERT_BIAS},
+    {"nemotron_h", HF_NOT_GATED | HF_EXPERT_BIAS | HF_NO_POSITIONS},
     {"gemma", HF_TIED},
     {"cohere cohere2", HF_TIED | HF_LAYER_NORM},
     {"gpt_neox phi starcoder2", HF_NOT_GATED | HF_LAYER_NORM | HF_ALL_BIAS},
@@ -55,7 +55,7 @@ static const struct family families[] = {
      "kimi_linear bailing_moe bailing_moe_v2 "
      "bailing_moe_linear bailing_hybrid llada2_moe "
      "ernie4_5 ernie4_5_moe mimo llama mistral mistral3 nemotron-nas "
-     "muse_glimmer muse_glimmer_text deepseek deepseek_vl_v2 kimi_vl aria step3_vl "
+     "muse_glimmer muse_glimmer_text deepseek deepseek_vl_v2 kimi_vl step3_vl "
      "hunyuan_v1_dense seed_oss phi3 smollm3 internlm2 baichuan glm granite bamba llada",
      0},
 };

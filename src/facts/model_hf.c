@@ -208,6 +208,9 @@ static void read_norms(struct hf *h)
     if (epsilon > 0 && epsilon < 1)
         model_add_field(h->arena, h->m, P_layernorm_epsilon, value_double(epsilon), n,
                         STR("rms_norm_eps"));
+    struct str positions = hf_word(h, "position_embedding_type");
+    if (str_is(positions, "nope") || str_is(positions, "none") || h->traits & HF_NO_POSITIONS)
+        hf_add(h, P_position_embedding_type, value_string(STR("none")), "the model's positions");
     double base =
         hf_number(h, "rope_theta rope_parameters.rope_theta attn_config.rope_theta", 0, &n);
     if (base >= 1 && base <= 1e15 && (double)(int64_t)base == base)

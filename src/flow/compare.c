@@ -14,10 +14,39 @@ static const int shadows[][2] = {
     {P_first_k_dense_replace, P_moe_layer_freq},
 };
 
+/* What plan files say and the frameworks' own files do not: silence is no other answer. */
+static const int plan_words[] = {P_task, P_images_per_sequence};
+
+/* Parameters without effect unless another one is on. */
+static const int switched[][2] = {
+    {P_num_layers_at_start_in_bf16, P_first_last_layers_bf16},
+    {P_num_layers_at_end_in_bf16, P_first_last_layers_bf16},
+};
+
+/* What a plan was asked with, which is no part of the run. */
+static const int wishes[] = {P_goal, P_numerics};
+
+static bool is_silent(const struct facts *f, int param)
+{
+    enum value_kind kind = facts_get(f, param)->value.kind;
+    return kind == VALUE_UNKNOWN || kind == VALUE_NULL;
+}
+
+/* A list of one is what stands in it. */
+static struct value unlisted(struct value v)
+{
+    return v.kind == VALUE_LIST && v.list->n == 1 ? v.list->items[0] : v;
+}
+
+static bool is_same(struct value x, struct value y)
+{
+    return value_eq(unlisted(x), unlisted(y));
+}
+
 static bool is_unequal(const struct facts *f, const struct facts *g, int param)
 {
-    struct value x = facts_get(f, param)->value, y = facts_get(g, param)->value;
-    return x.kind != VALUE_UNKNOWN && y.kind != VALUE_UNKNOWN && !value_eq(x, y);
+    return !is_silent(f, param) && !is_silent(g, param) &&
+           !is_same(facts_get(f, param)->value, facts_get(g, param)->value);
 }
 
 static bool is_shadowed(const struct facts *f, const struct facts *g, int param)
@@ -30,14 +59,32 @@ static bool is_shadowed(const struct facts *f, const struct facts *g, int param)
     return false;
 }
 
+static bool is_off(const struct facts *f, const struct facts *g, int param)
+{
+    for (size_t i = 0; i < sizeof switched / sizeof *switched; i++)
+        if (param == switched[i][0] && !facts_bool(f, switched[i][1], false) &&
+            !facts_bool(g, switched[i][1], false))
+            return true;
+    return false;
+}
+
+/* Whether a value that only one side says is no difference. The known keys of a mapping are
+   parameters of their own. */
+static bool is_left_to_files(struct value said, int param)
+{
+    for (size_t i = 0; i < sizeof plan_words / sizeof *plan_words; i++)
+        if (param == plan_words[i]) return true;
+    return said.kind == VALUE_MAP;
+}
+
 /* A side that does not say a parameter differs only from what the other one writes. */
 static bool facts_differ(const struct facts *f, const struct facts *g, int param)
 {
-    const struct fact *x = facts_get(f, param), *y = facts_get(g, param);
-    bool known_x = x->value.kind != VALUE_UNKNOWN, known_y = y->value.kind != VALUE_UNKNOWN;
-    if (known_x && known_y) return !value_eq(x->value, y->value);
-    if (known_x) return fact_is_set(x) && x->value.kind != VALUE_NULL;
-    return known_y && fact_is_set(y) && y->value.kind != VALUE_NULL;
+    bool silent_f = is_silent(f, param), silent_g = is_silent(g, param);
+    if ((silent_f && silent_g) || is_off(f, g, param)) return false;
+    if (!silent_f && !silent_g) return is_unequal(f, g, param);
+    const struct fact *said = facts_get(silent_g ? f : g, param);
+    return fact_is_set(said) && !is_left_to_files(said->value, param);
 }
 
 /* Between frameworks the knobs stand for the decisions of a plan: see add_knobs. */
@@ -45,6 +92,8 @@ static bool is_compared(const struct facts *f, const struct facts *g, int param)
 {
     const struct param *p = &param_table[param];
     if (p->scope == SCOPE_DERIVED) return false;
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+        if (param == wishes[i]) return false;
     if (p->scope == SCOPE_PLATFORM) return param == P_world_size || param == P_platform;
     bool same = f->framework == g->framework;
     bool both = p->in[f->framework]->known && p->in[g->framework]->known;
@@ -61,6 +110,16 @@ static bool is_listed(const struct comparison *c, int param)
     for (size_t i = 0; i < c->differences.n; i++)
         if (c->differences.items[i].param == param) return true;
     return false;
+}
+
+/* The facts with what a plan file leaves to whoever writes it in the framework's words. */
+static const struct facts *written_out(struct arena *a, const struct rule_set *rules,
+                                       const struct facts *f, struct arena *scratch)
+{
+    if (!str_is(f->format, "plan")) return f;
+    struct facts *whole = facts_copy(a, f);
+    planner_complete(rules, whole, scratch);
+    return whole;
 }
 
 static void add_facts(struct arena *a, const struct facts *f, const struct facts *g,
@@ -154,7 +213,8 @@ void compare_configurations(struct arena *a, const struct rule_set *rules,
                             struct arena *scratch, struct comparison *out)
 {
     *out = (struct comparison){0};
-    add_facts(a, first->facts, second->facts, out);
+    add_facts(a, written_out(a, rules, first->facts, scratch),
+              written_out(a, rules, second->facts, scratch), out);
     bool crossing = first->facts->framework != second->facts->framework;
     if (crossing && first->complete && second->complete)
         add_knobs(a, &first->config, &second->config, out);

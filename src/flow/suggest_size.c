@@ -334,8 +334,9 @@ bool suggest_batch(struct arena *a, struct arena *scratch, const struct rule_set
         diags_init(&quiet, a);
         ask->gbs = tried;
         if (!ask_framework(a, scratch, &quiet, rules, ask, framework, out)) return false;
-        bool memory = out->searched && !out->search->rejected; /* which no batch mends */
-        if (out->n || memory) return out->n > 0;
+        bool memory = out->searched && !out->search->rejected,
+             every = tried % ask->gpus == 0; /* data-parallel size was looked at */
+        if (out->n || (memory && every)) return out->n > 0;
         arena_pop(a, mark);
     }
     return false;

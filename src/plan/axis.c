@@ -112,12 +112,17 @@ struct axis axis_ep(const struct config *base, const struct knobs *k)
     return x;
 }
 
+bool axis_has_mbs(int64_t gbs, int mbs)
+{
+    return (mbs & (mbs - 1)) == 0 || gbs % mbs == 0;
+}
+
 struct axis axis_mbs(const struct config *base, const struct knobs *k)
 {
     struct axis x = {0};
     (void)base;
-    for (int mbs = 1; mbs <= AXIS_MAX_MBS && mbs <= k->gbs; mbs *= 2)
-        axis_add(&x, mbs);
+    for (int mbs = 1; mbs <= AXIS_MAX_MBS && mbs <= k->gbs; mbs++)
+        if (axis_has_mbs(k->gbs, mbs)) axis_add(&x, mbs);
     return x;
 }
 

@@ -159,6 +159,8 @@ struct axis axis_pp(const struct config *base, const struct knobs *k);
 struct axis axis_vpp(const struct config *base, const struct knobs *k);
 struct axis axis_etp(const struct config *base, const struct knobs *k);
 struct axis axis_ep(const struct config *base, const struct knobs *k);
+/* Whether a micro-batch is looked at: powers of two, and what divides the batch. */
+bool axis_has_mbs(int64_t gbs, int mbs);
 struct axis axis_mbs(const struct config *base, const struct knobs *k);
 struct axis axis_schedules(const struct config *base, const struct knobs *k);
 

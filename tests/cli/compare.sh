@@ -66,3 +66,13 @@ grep -v "^platform" "$dir/b.yaml" >"$dir/nowhere2.yaml"
 compare 1 "$dir/nowhere.yaml" "$dir/nowhere2.yaml"
 has "has no estimate: the platform is not given"
 compare 2 "$dir/a.yaml" "$dir/absent"
+
+# a plan and the files that are written from it are the same configuration
+for question in "gpt-oss-20b megatron launch.sh" "deepseek-v3 megatron launch.sh" "nemotron-3-nano-30b-a3b bridge overrides.txt" \
+    "qwen3-30b-a3b automodel recipe.yaml"; do
+    set -- $question
+    rm -rf "$dir/saved"
+    "$moeplan" suggest "$1" --framework "$2" --gpus 256 --platform h100 --save-dir "$dir/saved" >/dev/null || fail "no plan: $question"
+    compare 0 "$dir/saved/$3" "$dir/saved/plan.yaml" --gpus 256 --platform h100 --model "$1"
+    has "the two are the same configuration"
+done

@@ -299,7 +299,7 @@ static bool serves(const struct loops *l, enum decision_id axis, int n)
     case DECISION_EP: return n == 1 || (base->model.experts && base->model.experts % n == 0);
     case DECISION_VPP: return serves_vpp(base, k, n);
     case DECISION_SCHEDULES: return serves_passes(base, k, n);
-    default: return is_power(n) && n <= k->gbs;
+    default: return (is_power(n) || k->gbs % n == 0) && n <= k->gbs;
     }
 }
 
@@ -636,6 +636,21 @@ static void no_pin_finds_a_faster_plan(void **state)
     arena_free(scratch);
 }
 
+/* Micro-batches were once powers of two alone, which leaves of a batch of 3 x 64 either small ones
+   or few. */
+static void micro_batches_are_what_divides(void **state)
+{
+    static const struct question open = {
+        "bridge", "qwen3-30b-a3b", "b300", "bf16", 64, 192, 2048, {NULL}, NULL};
+    struct arena *scratch = arena_new(0);
+    struct asked all, some;
+    ask_with_pin(*state, &open, "mbs: 3", &all, &some, scratch);
+    const struct contender *fastest = fastest_of(all.answer.search);
+    assert_true(fastest->step_s <= 1.001 * fastest_of(some.answer.search)->step_s);
+    assert_int_equal(fastest->knobs.mbs % 3, 0);
+    arena_free(scratch);
+}
+
 /* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
    has to be repeated. */
 static void whole_layers_are_no_better_than_offload(void **state)
@@ -774,7 +789,7 @@ static struct question draw_question(uint64_t *seed)
     static const char *const precisions[] = {"bf16", "bf16", "fp8_tensorwise", "mxfp8"};
     static const char *const forbids[] = {
         NULL, NULL, NULL, "plan.pp > 1", "plan.tp > 1", "plan.ep > 4", "plan.mbs > 2"};
-    static const int gpus[] = {1, 2, 4, 6, 8, 8, 16, 16}, batches[] = {1, 4, 8, 16},
+    static const int gpus[] = {1, 2, 4, 6, 8, 8, 16, 16}, batches[] = {1, 4, 6, 8, 16},
                      sequences[] = {2048, 4096, 4096, 8192, 32768};
     struct question q = {.framework = DRAW(seed, frameworks),
                          .model = DRAW(seed, models),
@@ -869,6 +884,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest few[] = {
         cmocka_unit_test(nothing_is_better_than_the_answer),
         cmocka_unit_test(no_pin_finds_a_faster_plan),
+        cmocka_unit_test(micro_batches_are_what_divides),
         cmocka_unit_test(whole_layers_are_no_better_than_offload),
         cmocka_unit_test(what_is_so_anyway_changes_no_plan),
         cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),

@@ -154,7 +154,7 @@ static void barred_batches_are_no_values(void **state)
 {
     struct config c;
     assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &c));
-    struct search_request request = {.base = &c, .barred_batches = 1 << 0 | 1 << 2};
+    struct search_request request = {.base = &c, .barred_batches = 1 << 1 | 1 << 4};
     struct axis x = space_values(&request, &decisions[DECISION_MBS], &c.knobs);
     assert_int_equal(x.n, 3);
     assert_int_equal(x.values[0], 2);

@@ -110,8 +110,10 @@ static void degrees(void **state)
     k.fsdp = FSDP_OPTIM_GRADS_PARAMS;
     assert_values(&r, &k, DECISION_PP, "1");
     assert_values(&r, &k, DECISION_ETP, "1");
-    r.barred_batches = 1; /* of one sequence */
+    r.barred_batches = 1 << 1; /* of one sequence */
     assert_values(&r, &k, DECISION_MBS, "2 4 8 16");
+    k.gbs = 72;
+    assert_values(&r, &k, DECISION_MBS, "2 3 4 6 8 9 12 16");
 }
 
 /* Both shard over the ranks that tensor parallelism leaves; AutoModel's has no plan for it beside

@@ -110,6 +110,7 @@ static void families_mean_what_they_do_not_say(void **state)
          "\"mamba_head_dim\":16,\"ssm_state_size\":16,\"n_groups\":2,\"conv_kernel\":4,"
          "\"num_nextn_predict_layers\":1,\"moe_latent_size\":16}",
          "num_layers:5; hybrid_layer_pattern:MEM*-/*E; gated_linear_unit:false; "
+         "position_embedding_type:none; "
          "mamba_num_groups:2; moe_latent_size:16"},
         {"{\"model_type\":\"nemotron_h\"," BASE
          "\"layers_block_type\":[\"mamba\",\"moe\",\"attention\"],"
@@ -178,8 +179,9 @@ static void families_mean_what_they_do_not_say(void **state)
         {"{\"model_type\":\"granitemoehybrid\"," BASE
          "\"num_hidden_layers\":3,\"intermediate_size\":256,\"num_local_experts\":8,"
          "\"num_experts_per_tok\":2,\"shared_intermediate_size\":96,"
+         "\"position_embedding_type\":\"nope\","
          "\"layer_types\":[\"mamba\",\"attention\",\"mamba\"]}",
-         "hybrid_layer_pattern:ME*EME; moe_ffn_hidden_size:256; "
+         "hybrid_layer_pattern:ME*EME; moe_ffn_hidden_size:256; position_embedding_type:none; "
          "moe_shared_expert_intermediate_size:96"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -217,6 +219,10 @@ static void families_mean_what_their_configs_leave_out(void **state)
          "\"intermediate_size\":256,\"moe_intermediate_size\":32,"
          "\"scoring_func\":\"noaux_tc\",\"topk_method\":\"noaux_tc\"}",
          "moe_router_score_function:sigmoid; moe_router_enable_expert_bias:true"},
+        {"{\"model_type\":\"aria\",\"text_config\":{\"model_type\":\"aria_text\"," BASE
+         "\"num_hidden_layers\":3,\"intermediate_size\":32,\"moe_num_experts\":8,"
+         "\"moe_topk\":2,\"moe_num_shared_experts\":2}}",
+         "moe_ffn_hidden_size:32; moe_shared_expert_intermediate_size:64"},
         {"{\"model_type\":\"git\"," BASE MOE
          "\"intermediate_size\":256,\"moe_intermediate_size\":32,\"residual_moe\":true}",
          "moe_shared_expert_intermediate_size:256; moe_ffn_hidden_size:32"},
