@@ -82,12 +82,37 @@ static void say_words(const struct node *list, const struct node *words)
                 list->items[k] = words->items[i];
 }
 
+static bool is_listed(const struct node *list, struct str name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (str_eq(name_of(list->items[i]), name)) return true;
+    return false;
+}
+
+/* Keys that only the file itself has: its own code reads them under a name that it puts together. */
+static struct node *with_words(struct generator *g, const struct node *list,
+                               const struct node *words)
+{
+    struct node *all = ARENA_NEW(g->arena, struct node);
+    *all = *list;
+    all->items = ARENA_ARRAY(g->arena, struct node *, list->n + (words ? words->n : 0));
+    for (size_t i = 0; i < list->n; i++)
+        all->items[i] = list->items[i];
+    for (size_t i = 0; words && i < words->n; i++) {
+        struct str name = name_of(words->items[i]);
+        bool key = !str_starts(name, STR("-")) && !is_listed(list, name);
+        if (key) all->items[all->n++] = words->items[i];
+    }
+    return all;
+}
+
 /* Settings are looked up by halving. */
 static void write_settings(struct generator *g, const char *member, const struct node *list,
                            const struct node *words)
 {
     if (!list) return;
     say_words(list, words);
+    if (str_is(str_of(member), "keys")) list = with_words(g, list, words);
     sort_items(list->items, list->n, sizeof *list->items, in_order);
     buf_printf(&g->out, ".%s=(const struct program_setting[]){", member);
     for (size_t i = 0; i < list->n; i++)

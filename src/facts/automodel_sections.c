@@ -301,6 +301,23 @@ static void check_open(struct facts *f, const struct automodel_section *s, const
     }
 }
 
+/* A section that lost the colon behind its only key: "loss_fn:" and below it "_target_ PATH", which
+   is one text. */
+static bool lost_colon(struct facts *f, const struct automodel_section *s,
+                       const struct node *section)
+{
+    struct str text = section->text;
+    size_t n = str_find(text, ' ');
+    bool words = section->kind == NODE_SCALAR && !section->quoted && n < text.n;
+    if (!words || !str_among(str_slice(text, 0, n), s->keys, s->n_keys)) return false;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "section-not-a-mapping", node_span(f->diags, section),
+                 "%.*s is a mapping of options", STR_ARG(s->path));
+    diag_help(f->diags, d, "write it as key: value");
+    cover(f, d, s);
+    return true;
+}
+
 void automodel_check_sections(struct facts *f, struct str kind)
 {
     struct check c = {f, kind};
@@ -310,11 +327,11 @@ void automodel_check_sections(struct facts *f, struct str kind)
         const struct automodel_section *s = &automodel_sections[i];
         bool same = i > 0 && str_eq(s->path, s[-1].path); /* those of a path stand together */
         if (!same) section = str_is(s->path, ".") ? f->document : node_at(f->document, s->path);
-        if (!section || str_eq(s->path, done) || !applies(&c, s, section)) continue;
-        if (s->shape == SHAPE_OPEN)
-            check_open(f, s, section);
-        else
-            check_section(&c, s, section);
+        if (!section || str_eq(s->path, done)) continue;
+        bool told = lost_colon(f, s, section);
+        if (!told && !applies(&c, s, section)) continue;
+        if (!told && s->shape == SHAPE_OPEN) check_open(f, s, section);
+        if (!told && s->shape != SHAPE_OPEN) check_section(&c, s, section);
         done = s->path;
     }
 }

@@ -7,6 +7,7 @@
 #include "base/edit.h"
 #include "facts/automodel.h"
 #include "facts/checkout.h"
+#include "facts/import_path.h"
 
 static void complain(struct facts *f, const struct node *value, const char *why)
 {
@@ -167,51 +168,14 @@ static void check_own_target(struct facts *f, const struct node *value)
     allow_copy(f, d, module, behind);
 }
 
-/* ---- other packages ---- */
-
-/* What recipes name of other packages, and what stands near to it there: another one with a letter
-   wrong cannot be imported. */
-static const char *const others[] = {
-    "torch.optim.Adadelta",
-    "torch.optim.Adafactor",
-    "torch.optim.Adagrad",
-    "torch.optim.Adam",
-    "torch.optim.AdamW",
-    "torch.optim.Adamax",
-    "torch.optim.ASGD",
-    "torch.optim.LBFGS",
-    "torch.optim.Muon",
-    "torch.optim.NAdam",
-    "torch.optim.RAdam",
-    "torch.optim.RMSprop",
-    "torch.optim.Rprop",
-    "torch.optim.SGD",
-    "torch.optim.SparseAdam",
-    "torch.nn.CrossEntropyLoss",
-    "torch.utils.data.DataLoader",
-    "torch.distributed.fsdp.MixedPrecisionPolicy",
-    "torch.distributed.fsdp.CPUOffloadPolicy",
-    "torchdata.stateful_dataloader.StatefulDataLoader",
-    "torchdata.stateful_dataloader.stateful_dataloader.StatefulDataLoader",
-    "transformers.AutoModelForCausalLM.from_pretrained",
-    "transformers.AutoProcessor.from_pretrained",
-    "transformers.AutoTokenizer.from_pretrained",
-    "transformer_engine.pytorch.optimizers.FusedAdam",
-};
-
 static void check_other_target(struct facts *f, const struct node *value)
 {
-    struct edit_nearest near = {.word = value->text};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        struct str name = str_of(others[i]);
-        if (str_eq(name, value->text)) return;
-        if (edit_is_slip(value->text, name, 1)) edit_offer(&near, name);
-    }
-    if (!near.best.n) return;
+    struct str near = import_path_slip(value->text);
+    if (!near.n) return;
     complain(f, value, "its package has no such name");
     struct diag *d = &f->diags->items[f->diags->n - 1];
     d->severity = SEVERITY_WARNING;
-    diag_suggest(f->diags, d, near.best);
+    diag_suggest(f->diags, d, near);
 }
 
 /* ---- all paths ---- */

@@ -40,6 +40,17 @@ const struct program_kind *program_kind_of(const struct node *doc)
     return NULL;
 }
 
+const struct program_kind *program_kind_laid_over(const struct node *doc)
+{
+    for (uint32_t i = 0; i < program_kind_count; i++) {
+        const struct program_kind *kind = &program_kinds[i];
+        const struct node *names = kind->n_presets ? node_get(doc, kind->inherits) : NULL;
+        bool listed = names && names->kind == NODE_LIST && names->n;
+        if (listed && str_ends(names->items[0]->text, STR(".yaml"))) return kind;
+    }
+    return NULL;
+}
+
 /* Whether a script passes a key of one of the sections. */
 static bool has_section(const struct program_kind *kind, struct str text)
 {

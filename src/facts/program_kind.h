@@ -42,7 +42,8 @@ struct program_kind {
     const struct str *world; /* settings whose product is the number of GPUs that train: flags,
                                 dotted keys, "$NAME=1" of the environment with what it is unset */
     size_t n_world;
-    const struct str *sizes; /* "KEY=DESTINATION": numbers that it hands on under another name */
+    const struct str *sizes; /* "KEY=DESTINATION": numbers, at least 1, that it hands on under another
+                                name; "KEY": one of its own */
     size_t n_sizes;
     struct str release;  /* of Megatron-LM that its repository pins; empty: its newest */
     struct str inherits; /* the key that names the files that a file of its is laid over; empty:
@@ -63,6 +64,10 @@ extern const uint32_t program_kind_count;
 const struct program_kind *program_kind_named(const char *name);
 /* The program whose file the document is; NULL when it is none's. */
 const struct program_kind *program_kind_of(const struct node *doc);
+
+/* The program whose presets name so the files that they are laid over: a part of a configuration of
+   its, or of another trainer that it can start. NULL: it is no preset. */
+const struct program_kind *program_kind_laid_over(const struct node *doc);
 /* The program whose keys stand as section.key=value in a script, or one of whose commands does;
  * NULL when it is none's. */
 const struct program_kind *program_kind_of_script(struct str text);

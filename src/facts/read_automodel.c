@@ -7,6 +7,7 @@
 #include "facts/automodel.h"
 #include "facts/bridge.h"
 #include "facts/param_ids.h"
+#include "facts/program_kind.h"
 #include "facts/words.h"
 
 /* A section alone may be anybody's: taken where the format is said. */
@@ -57,6 +58,7 @@ static int detect(struct str text, const struct node *doc)
     int best = 0;
     if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan")) || bridge_target(doc).n)
         return 0;
+    if (program_kind_laid_over(doc)) return 0; /* a part of what another program puts together */
     const struct node *recipe = node_get(doc, STR("recipe"));
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const struct node *first = node_get(doc, str_of(signs[i].first));

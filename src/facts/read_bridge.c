@@ -9,6 +9,7 @@
 #include "facts/bridge_key.h"
 #include "facts/check.h"
 #include "facts/flags.h"
+#include "facts/import_path.h"
 #include "facts/launched.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
@@ -162,6 +163,23 @@ static void note_outside(struct facts *f, const struct node *doc)
     }
 }
 
+/* Whatever a _target_ names is imported as the file is loaded. */
+static void check_targets(struct facts *f, const struct node *node, int depth)
+{
+    enum { DEEPEST = 20 };
+    for (size_t i = 0; i < node->n && depth < DEEPEST; i++) {
+        const struct node *item = node->items[i];
+        if (item->kind != NODE_SCALAR) check_targets(f, item, depth + 1);
+        bool target = node->kind == NODE_MAP && str_is(node->keys[i]->text, "_target_");
+        struct str near = target ? import_path_slip(item->text) : (struct str){"", 0};
+        if (!near.n) continue;
+        struct diag *d =
+            diag_add(f->diags, SEVERITY_WARNING, "import-path", node_span(f->diags, item),
+                     "%.*s cannot be imported: its package has no such name", STR_ARG(item->text));
+        diag_suggest(f->diags, d, near);
+    }
+}
+
 static void read_yaml(struct facts *f, const struct node *doc)
 {
     struct walk w = {.f = f, .path = buf_new(f->arena)};
@@ -170,6 +188,7 @@ static void read_yaml(struct facts *f, const struct node *doc)
     set_environment(f, node_get(doc, STR("env_vars")));
     set_below(&w, doc);
     note_outside(f, doc);
+    check_targets(f, doc, 0);
     if (precision && precision->kind == NODE_MAP) {
         buf_add(&w.path, STR("mixed_precision"));
         set_below(&w, precision);

@@ -70,7 +70,8 @@ static bool begins_with_flag(struct str text)
 static bool looks_like_shell(struct str text)
 {
     return str_starts(text, STR("#!")) || str_find_str(text, STR("\\\n")) < text.n ||
-           str_find_str(text, STR("ARGS=")) < text.n || str_find_str(text, STR(".py")) < text.n;
+           str_find_str(text, STR("ARGS=")) < text.n || str_find_str(text, STR("=(\n")) < text.n ||
+           str_find_str(text, STR(".py")) < text.n;
 }
 
 /* Whether Megatron-LM's training program is named, and a file that may have most of its flags. */

@@ -18,14 +18,8 @@
    start; NULL when it is none's. */
 static const struct program_kind *preset_kind(const struct node *doc)
 {
-    const struct program_kind *found = NULL;
+    const struct program_kind *found = program_kind_laid_over(doc);
     size_t held = 0;
-    for (uint32_t i = 0; i < program_kind_count && !found; i++) {
-        const struct program_kind *kind = &program_kinds[i];
-        const struct node *names = kind->n_presets ? node_get(doc, kind->inherits) : NULL;
-        bool listed = names && names->kind == NODE_LIST && names->n;
-        if (listed && str_ends(names->items[0]->text, STR(".yaml"))) found = kind;
-    }
     for (size_t i = 0; found && i < doc->n; i++)
         held += megatron_has(doc->keys[i]->text);
     return 2 * held >= doc->n - 1 && held ? found : NULL;
@@ -141,20 +135,53 @@ static bool has_grid(const struct facts *f)
            fact_is_set(facts_get(f, P_context_parallel_size));
 }
 
-/* Numbers that the program hands on to Megatron-LM under another name: "path=destination". */
+/* The number at a path of the document. */
+static const struct node *number_at(const struct node *doc, struct str path, int64_t *n)
+{
+    const struct node *node = node_at(doc, path);
+    bool number = node && node->kind == NODE_SCALAR && num_parse_int(node->text, n);
+    return number ? node : NULL;
+}
+
+/* A number of the program's own that counts something: its parser takes any. */
+static void check_count(struct facts *f, const struct node *node, struct str path)
+{
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "size-below-zero", node_span(f->diags, node),
+                 "%.*s is %.*s", STR_ARG(path), STR_ARG(node->text));
+    diag_help(f->diags, d, "write a number of at least 1");
+}
+
+/* Whether more samples are written for one microbatch than for a whole step: wrong on any grid. */
+static bool is_split_above(const struct program_kind *kind, const struct node *doc)
+{
+    int64_t micro = 0, global = 0, n;
+    for (size_t i = 0; i < kind->n_sizes; i++) {
+        size_t eq = str_find(kind->sizes[i], '=');
+        struct str to = str_slice(kind->sizes[i], eq, kind->sizes[i].n);
+        if (!number_at(doc, str_slice(kind->sizes[i], 0, eq), &n)) continue;
+        if (str_is(to, "=micro_batch_size")) micro = n;
+        if (str_is(to, "=global_batch_size")) global = n;
+    }
+    return global > 0 && micro > global;
+}
+
+/* Numbers that the program hands on to Megatron-LM under another name, "path=destination", and
+   those of its own, "path". */
 static void take_sizes(struct facts *f, const struct node *doc)
 {
     const struct program_kind *kind = f->program.kind;
-    bool grid = has_grid(f);
+    bool whole = has_grid(f) || is_split_above(kind, doc);
     for (size_t i = 0; i < kind->n_sizes; i++) {
         struct str path = kind->sizes[i];
         size_t eq = str_find(path, '=');
-        const struct node *node = node_at(doc, str_slice(path, 0, eq));
-        int param = param_find(str_slice(path, eq + 1, path.n));
+        struct str key = str_slice(path, 0, eq);
+        int param = eq < path.n ? param_find(str_slice(path, eq + 1, path.n)) : -1;
         int64_t n;
-        bool number = node && node->kind == NODE_SCALAR && num_parse_int(node->text, &n);
-        if (param >= 0 && number && (grid || n < 1)) /* none trains on no samples */
-            facts_set(f, param, value_int(n), ORIGIN_FILE, node, str_slice(path, 0, eq));
+        const struct node *node = number_at(doc, key, &n);
+        if (node && eq == path.n && n < 1) check_count(f, node, key);
+        if (node && param >= 0 && (whole || n < 1)) /* none trains on no samples */
+            facts_set(f, param, value_int(n), ORIGIN_FILE, node, key);
     }
 }
 
@@ -232,7 +259,7 @@ static bool is_override(struct str word)
 static void note_parts(struct facts *f, const struct flag_word *w)
 {
     struct str key, value, part, name = str_slice(w->text, 0, str_find(w->text, '='));
-    if (w->maybe || name.n > w->known || name.n == w->text.n || !is_override(w->text)) return;
+    if (name.n > w->known || name.n == w->text.n || !is_override(w->text)) return;
     bool read = program_kind_takes(f->program.kind, w->text, &key, &value);
     value = program_kind_value(str_slice(w->text, name.n + 1, w->text.n));
     while (str_split(&name, '.', &part)) {
@@ -302,7 +329,7 @@ static void note_dash(struct facts *f, const struct flag_word *w)
 static void note_bare(struct facts *f, const struct flag_words *words, size_t at)
 {
     const struct flag_word *w = &words->items[at], *next = at + 1 < words->n ? w + 1 : NULL;
-    bool bare = !w->dynamic && !w->maybe && str_find(w->text, '=') == w->text.n;
+    bool bare = !w->dynamic && str_find(w->text, '=') == w->text.n;
     bool inside = program_kind_behind(f->program.kind, w->text).n;
     bool cut = next && next->known && next->text.p[0] == '=';
     struct str name = w->text;

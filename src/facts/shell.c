@@ -80,9 +80,24 @@ static bool is_program_module(struct str option, struct str module)
                                "accelerate.commands.launch");
 }
 
-/* The first word behind the program: behind the script, else the first flag. */
+/* Behind the two words that start the program, "megatron sft"; 0: it is not started so. */
+static size_t behind_command(const struct shell *sh, const struct shell_fields *words)
+{
+    const struct program_kind *kind = sh->f->program.kind;
+    for (size_t i = 1; kind && kind->n_commands && i < words->n; i++) {
+        struct str first = shell_str(words->items[i - 1]), second = shell_str(words->items[i]);
+        struct str both = arena_printf(sh->arena, "%.*s %.*s", STR_ARG(first), STR_ARG(second));
+        if (str_among(both, kind->commands, kind->n_commands)) return i + 1;
+    }
+    return 0;
+}
+
+/* The first word behind the program: behind the command or the script, else the first flag. A
+   script behind a command is a value of its flags, a plugin's. */
 static size_t first_argument(const struct shell *sh, const struct shell_fields *words)
 {
+    size_t command = behind_command(sh, words);
+    if (command) return command;
     for (size_t i = 0; i < words->n; i++) {
         if (str_ends(shell_str(words->items[i]), STR(".py"))) return i + 1;
         if (i + 1 < words->n &&

@@ -74,14 +74,15 @@ static size_t first_difference(struct str a, struct str b)
    an underline more. */
 static bool is_sure_slip(struct str a, struct str b)
 {
-    enum { SHORTEST = 6 };
+    enum { SHORTEST = 5, SHORT = 6 };
     struct str more = a.n > b.n ? a : b, less = a.n > b.n ? b : a;
-    if (less.n < SHORTEST) return false;
+    if (less.n < (a.n == b.n ? SHORT : SHORTEST)) return false;
     size_t i = first_difference(a, b);
     if (a.n == b.n)
         return i + 1 < a.n && a.p[i] == b.p[i + 1] && a.p[i + 1] == b.p[i] &&
                str_eq(str_slice(a, i + 2, a.n), str_slice(b, i + 2, b.n));
     if (more.n != less.n + 1 || i == 0 || i == less.n) return false;
+    if (less.n < SHORT && i == 1) return false; /* NODES and NNODES */
     char c = more.p[i];
     bool plural = (c == 'S' || c == 's') && (i + 1 == more.n || more.p[i + 1] == '_');
     bool letter = shell_begins_name(c) && c != '_';
@@ -97,6 +98,18 @@ static const struct shell_var *meant_by(const struct shell *sh, struct str name)
         const struct shell_var *var = &sh->vars.items[i];
         if (!is_slip(name, var) && !is_sure_slip(name, var->name)) continue;
         if (!best || edit_distance(name, var->name) < edit_distance(name, best->name)) best = var;
+    }
+    return best;
+}
+
+/* The name that is set in what does not run here, and is meant; empty: none. */
+static struct str meant_elsewhere(const struct shell *sh, struct str name)
+{
+    struct str best = {"", 0};
+    for (size_t i = 0; i < sh->set_elsewhere.cap && i < MOST_VARIABLES; i++) {
+        const struct map_slot *slot = &sh->set_elsewhere.slots[i];
+        if (!slot->value_plus_one || !is_sure_slip(name, slot->key)) continue;
+        if (!best.n || str_cmp(slot->key, best) < 0) best = slot->key;
     }
     return best;
 }
@@ -127,15 +140,16 @@ static void tell_missing(struct shell *sh, const struct shell_missing *m, bool d
 {
     if (sh->sets_any || is_set(sh, m->name)) return;
     const struct shell_var *var = meant_by(sh, m->name);
+    struct str meant = var ? var->name : meant_elsewhere(sh, m->name);
     bool sure = !dead && (!sh->sourced || (var && !var->used));
-    if (!var || (!sure && !is_sure_slip(m->name, var->name))) return;
+    if (!meant.n || (!sure && !is_sure_slip(m->name, meant))) return;
     bool stops = m->stops && !sh->sourced;
     struct diag *d =
         diag_add(sh->f->diags, stops ? SEVERITY_ERROR : SEVERITY_WARNING, "variable-misspelt",
                  shell_span(sh, m->at, 1), "%.*s is never set%s", STR_ARG(m->name),
                  stops ? ", and under set -u bash stops here" : ": bash puts nothing in its place");
-    diag_suggest(sh->f->diags, d, var->name);
-    rename_variable(sh, d, m, var->name);
+    diag_suggest(sh->f->diags, d, meant);
+    rename_variable(sh, d, m, meant);
     d->safe = stops;
 }
 

@@ -230,6 +230,27 @@ static bool is_assigned(struct str text, size_t quote)
     return from + 1 < quote && (from == 0 || shell_is_blank(text.p[from - 1]));
 }
 
+/* The next line that is neither empty nor a comment. */
+static struct str next_line(struct str text, size_t at)
+{
+    struct str rest = str_slice(text, at, text.n), line;
+    while (str_split(&rest, '\n', &line)) {
+        line = str_trim(line);
+        if (line.n && line.p[0] != '#') return line;
+    }
+    return (struct str){"", 0};
+}
+
+/* NAME="" that lost a quote: the next line sets NAME again, adding to it. */
+static bool is_empty_start(struct str text, const struct open_quote *q)
+{
+    size_t from = q->at;
+    while (from > 0 && text.p[from - 1] != '\n' && !shell_is_blank(text.p[from - 1]))
+        from--;
+    struct str setting = str_slice(text, from, q->at);
+    return is_assigned(text, q->at) && str_starts(next_line(text, q->line_end), setting);
+}
+
 /* NAME=" with nothing behind it begins a text of several lines; with a line that goes on it most
    likely does. */
 static size_t unlikely(struct str text, const struct open_quote *q)
@@ -239,6 +260,7 @@ static size_t unlikely(struct str text, const struct open_quote *q)
     bool goes_on = str_ends(rest, STR("\\"));
     if (goes_on) rest = str_trim(str_slice(rest, 0, rest.n - 1));
     bool begins = q->at == 0 || strchr(" \t\n(=", text.p[q->at - 1]);
+    if (!rest.n && is_empty_start(text, q)) return 0;
     if (!rest.n && begins) return SIZE_MAX;
     return goes_on && is_assigned(text, q->at) ? LIKELY_ONE : 0;
 }

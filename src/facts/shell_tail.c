@@ -127,7 +127,8 @@ void shell_note_tail(struct shell *sh, const struct shell_fields *words)
 {
     struct str name = shell_str(words->items[0]);
     bool written = words->items[0].n && words->items[0].at[0] == sh->command_at;
-    if (written && is_flag(name) && sh->tails.n < SHELL_MAX_NOTED)
+    bool argument = is_flag(name) || is_override(name); /* no program is called so */
+    if (written && argument && sh->tails.n < SHELL_MAX_NOTED)
         *VEC_PUSH(sh->arena, &sh->tails) = tail_of(sh, name, false);
 }
 

@@ -310,6 +310,22 @@ has "enabled takes true or false, not '2'"
 printf 'policy:\n  megatron_cfg: {enabled: true}\ntrain_micro_batch_size: 1\n' >rl.yaml
 expect 0 "rl.yaml:3:1: warning[unknown-key]: NeMo-RL reads no train_micro_batch_size here" "$moeplan" validate rl.yaml
 has "it is policy.train_micro_batch_size"
+# more samples in a microbatch than in a step are wrong whatever the grid is; keys that its code puts together are known
+printf 'policy:\n  train_global_batch_size: 4\n  train_micro_batch_size: 8\n  megatron_cfg: {enabled: true}\n' >rl.yaml
+expect 0 "rl.yaml:" "$moeplan" validate rl.yaml
+has "global batch size 4 is not a multiple of micro batch 8"
+printf 'policy:\n  train_global_batch_size: 8\n  train_micro_batch_size: 4\n  megatron_cfg: {enabled: true}\n' >rl.yaml
+run 2 "$moeplan" validate rl.yaml
+lacks "global-batch"
+printf 'policy:\n  megatron_cfg: {enabled: true}\nsft: {val_at_satrt: true}\ndata: {train: {system_prmpt: hop}}\n' >rl.yaml
+expect 0 "did you mean val_at_start?" "$moeplan" validate rl.yaml
+has "did you mean system_prompt?"
+
+# what a launch perhaps has
+printf '#!/bin/bash\nif [ -n "$M" ]; then EXTRA+=(actor_rollout_ref.ref.megatron.dist_checkpointiing_path=$M actor_rollout_ref.actor.strategy =x); fi\npython3 -m verl.trainer.main_ppo \\\n actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1 ${EXTRA[@]}\n' >v.sh
+run 0 "$moeplan" validate v.sh
+has "did you mean dist_checkpointing_path?"
+has "v.sh:2:89: warning[value-missing]: actor_rollout_ref.actor.strategy has no value"
 
 # what slime leaves as it is has Megatron-LM's default, and a value behind a flag of its own is no flag
 slime="--actor-num-nodes 1 --actor-num-gpus-per-node \$GPUS --rollout-batch-size 32 --n-samples-per-prompt 8 --colocate"

@@ -140,16 +140,16 @@ concise s.sh
 found 11 flag-repeated "64 wins over 32"
 sed 's/--lora_rank 16/--lora_rank 16 --lora_rank 8 --tuner_type lroa/' "$source/tests/planted/programs/swift.sh" >s.sh
 concise s.sh
-found 6 flag-repeated "8 wins over 16"
-found 6 value-choice tuner_type
+found 7 flag-repeated "8 wins over 16"
+found 7 value-choice tuner_type
 sed 's/--lora_rank 16/-lora_rank 16 -lr 1e-4 -h/' "$source/tests/planted/programs/swift.sh" >s.sh
 concise s.sh
-found 6 unknown-key "ms-swift has no option -lora_rank"
-found 6 unknown-key "ms-swift has no option -lr"
+found 7 unknown-key "ms-swift has no option -lora_rank"
+found 7 unknown-key "ms-swift has no option -lr"
 none "option -h"
 sed 's/--lora_rank 16/--lora_rank/' "$source/tests/planted/programs/swift.sh" >s.sh
 concise s.sh
-found 6 value-missing lora_rank
+found 7 value-missing lora_rank
 
 # the flags of a program that its commands start are not those of another script
 u='--micro_batch_size 4 --global_batch_size 8 --train_iters 9 --lr_decay_iters 9 --lr_decay_style linear --min_lr 0'

@@ -3,6 +3,7 @@ NPROC_PER_NODE=8 \
 megatron sft \
     --model Qwen/Qwen3-30B-A3B-Base \
     --dataset letters.jsonl \
+    --external_plugins plugins/reward.py \
     --lora_rank 16 \
     --tensor_model_parallel_size 2 \
     --expert_model_parallel_size 4 \

@@ -33,6 +33,8 @@ static void files_are_told_by_what_proves_them(void **state)
          "model: {tensor_model_parallel_size: 2}\nscheduler: {lr_warmup_iters: 2}\n",
          "bridge"},
         {"recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel: {a: 1}\n", "automodel"},
+        {"extends: [../base.yaml]\nstep_scheduler: {max_steps: 2}\nfsdp: {tp_size: 1}\n", "none"},
+        {"step_scheduler: {max_steps: 2}\nfsdp: {tp_size: 1}\n", "automodel"},
         {"system: {tensor_model_parallel_size: 2}\nmodel: {num_layers: 4, swiglu: true}\n",
          "program"},
         {"modules: {pre_trainer: {framework: megatron, overrides: {train_iters: 5}}}\n", "program"},
@@ -45,6 +47,9 @@ static void files_are_told_by_what_proves_them(void **state)
          "program"},
         {"#!/bin/bash\nNPROC_PER_NODE=2 megatron sft --model x --micro_batch_size 1\n", "program"},
         {"Talk of megatron sft is no script.\n", "none"},
+        {"# sourced\nPARAMS=()\nPARAMS+=(\n  --num-layers 4\n  --hidden-size 8\n  --bf16\n)\n",
+         "megatron"},
+        {"Talk of --num-layers 4, --hidden-size 8 and --bf16 is none.\n", "none"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(format_of(*state, cases[i].text), cases[i].format);

@@ -41,10 +41,24 @@ static void slips_beside_a_file_that_is_not_here(void **state)
     assert_at(state, SLIP, 0, ELSEWHERE "SEQLENGTH=8\necho $SEQ_LENGTH $SEQLENGTH\n" LAUNCH "\n");
 }
 
+static void a_text_that_is_added_to_begins_empty(void **state)
+{
+    static const char *const rest =
+        "\n# more\nDATA=\"$DATA 1 a\"\nDATA=\"$DATA 2 b\"\n" LAUNCH " --data-path $DATA\n";
+    assert_at(state, "shell-syntax", 2, arena_printf(*state, HEAD "DATA=\"%s", rest).p);
+    assert_at(state, "shell-syntax", 0, arena_printf(*state, HEAD "DATA=\"\"%s", rest).p);
+}
+
 static void slips_in_what_does_not_run(void **state)
 {
     assert_at(state, SLIP, 4, HEAD "LOG_FILE=a\nif false; then\necho $LOG_FLIE\nfi\n" LAUNCH "\n");
     assert_at(state, SLIP, 4, HEAD "LOG_FILE=a\nusage() {\necho $LOG_FLIE\n}\n" LAUNCH "\n");
+    /* names that only a loop over the arguments sets, and short ones */
+    assert_at(state, SLIP, 6,
+              HEAD "while [[ $# -gt 0 ]]; do\nMODEL_PATH=$2\nshift\ndone\n" LAUNCH
+                   " --save $MODL_PATH\n");
+    assert_at(state, SLIP, 3, HEAD "HF_DIR=a\n" LAUNCH " --save $HF_DR --load $HF_DIR\n");
+    assert_at(state, SLIP, 0, HEAD "NNODES=2\n" LAUNCH " --seed $NODES --save $NNODES\n");
     /* what a loop over the arguments sets is set */
     assert_at(state, SLIP, 0,
               HEAD "LOG_FILES=a\nwhile [[ $# -gt 0 ]]; do\nLOG_FLIES=$2\nshift\ndone\n" LAUNCH
@@ -91,6 +105,15 @@ static void overrides_that_add_a_key_are_no_commands(void **state)
                 NULL);
     assert_int_equal(count_rule(f, "lost-backslash"), 1);
     assert_int_equal(f->diags->items[0].at.line, 5);
+    /* in what does not run too */
+    f = read_as(*state, "program",
+                HEAD "if false; then\npython3 -m verl.trainer.main_ppo trainer.nnodes=1\n"
+                     "  actor_rollout_ref.actor.strategy=megatron \\\n  trainer.n=1\nfi\n"
+                     "python3 -m verl.trainer.main_ppo "
+                     "actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1\n",
+                NULL);
+    assert_int_equal(count_rule(f, "lost-backslash"), 1);
+    assert_int_equal(f->diags->items[0].at.line, 4);
 }
 
 static void full_recomputation_is_whole_where_its_layers_are_said(void **state)
@@ -196,6 +219,7 @@ static void open_quotes_are_found_on_their_line(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(open_quotes_are_found_on_their_line),
+    cmocka_unit_test(a_text_that_is_added_to_begins_empty),
     cmocka_unit_test(slips_beside_a_file_that_is_not_here),
     cmocka_unit_test(slips_in_what_does_not_run),
     cmocka_unit_test(slips_of_the_name_that_takes_a_default),
