@@ -81,10 +81,23 @@ static size_t length_difference(struct str a, struct str b)
     return a.n > b.n ? a.n - b.n : b.n - a.n;
 }
 
+/* Whether all but at most two letters in a row are the same: what one letter too many, too few,
+   wrong or swapped leaves. Most words go here. */
+static bool may_be_one_slip(struct str a, struct str b)
+{
+    size_t least = a.n < b.n ? a.n : b.n, most = a.n < b.n ? b.n : a.n, front = 0, back = 0;
+    while (front < least && a.p[front] == b.p[front])
+        front++;
+    while (back < least - front && a.p[a.n - 1 - back] == b.p[b.n - 1 - back])
+        back++;
+    return front + back + 2 >= most;
+}
+
 bool edit_is_slip(struct str a, struct str b, size_t most)
 {
     if (!a.n || !b.n || a.n > LONGEST || b.n > LONGEST || length_difference(a, b) > most)
         return false;
+    if (most == 1 && !may_be_one_slip(a, b)) return false;
     return bounded_distance(a, b, most) <= most && same_numbers(a, b);
 }
 

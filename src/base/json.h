@@ -6,9 +6,10 @@
 #include "base/buf.h"
 #include "base/value.h"
 
-/* Whether a byte of the word is below 0x20, a quote or a backslash: strings are read and written
-   eight bytes at a time. */
-static inline bool json_special_bytes(uint64_t word)
+/* The top bits of bytes of the word that are below 0x20, a quote or a backslash, 0 when there are
+   none: strings are read and written eight bytes at a time. The lowest bit is of such a byte, those
+   above it may be wrong. */
+static inline uint64_t json_special_bytes(uint64_t word)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');

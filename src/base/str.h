@@ -36,6 +36,14 @@ static inline bool str_is(struct str a, const char *b)
     return str_eq(a, str_of(b));
 }
 
+/* One bit of 64 by the length and some of the bytes: of strings whose marks differ no two are
+   equal. */
+static inline uint64_t str_mark(struct str s)
+{
+    unsigned ends = s.n ? (unsigned char)s.p[s.n / 2] * 4u + (unsigned char)s.p[s.n - 1] : 0;
+    return (uint64_t)1 << ((s.n * 2 + ends) % 64);
+}
+
 static inline bool str_starts(struct str s, struct str prefix)
 {
     return !prefix.n || (s.n >= prefix.n && memcmp(s.p, prefix.p, prefix.n) == 0);

@@ -128,19 +128,33 @@ static void offer(struct evidence *out, const struct evidence_record *r, double 
     out->nearest[at] = (struct evidence_run){.id = r->id, .source = r->source, .distance = d};
 }
 
+/* Platforms of the table and how far away they are, as far as they have been met. */
+struct away {
+    struct str platforms[16];
+    double distances[16];
+    size_t n;
+};
+
+static double distance_of(struct away *away, const struct machine *m, struct str platform)
+{
+    for (size_t i = 0; i < away->n; i++)
+        if (str_eq(away->platforms[i], platform)) return away->distances[i];
+    double d = platform_distance(m, platform);
+    if (away->n == sizeof away->distances / sizeof *away->distances) return d;
+    away->platforms[away->n] = platform;
+    return away->distances[away->n++] = d;
+}
+
 void evidence_find(const struct config *c, struct evidence *out)
 {
     *out = (struct evidence){.grade = EVIDENCE_MODELLED};
     struct param_counts size = model_params(&c->model);
-    struct str platform = {"", 0};
-    double away = 0;
+    struct away away = {.n = 0};
     for (size_t i = 0; i < evidence_record_count; i++) {
         double most = out->n < EVIDENCE_NEAREST ? INFINITY : out->nearest[out->n - 1].distance;
         const struct evidence_record *r = &evidence_records[i];
-        /* runs of one platform mostly follow each other */
-        if (!str_eq(r->platform, platform)) away = platform_distance(&c->machine, r->platform);
-        platform = r->platform;
-        offer(out, r, distance(c, &size, r, away, most));
+        double platform = distance_of(&away, &c->machine, r->platform);
+        offer(out, r, distance(c, &size, r, platform, most));
     }
     if (out->n == 0) return;
     if (out->nearest[0].distance < SAME)

@@ -166,8 +166,9 @@ void time_allow_open(const struct time_layers *l, const struct config *c, struct
 {
     double low = t->low, high = t->high, shorter = t->step, longer = t->step, least = 1, most = 1;
     size_t n = sizeof ways / sizeof *ways;
+    struct config changed = *c;
     for (size_t i = 0; i < n; i++) {
-        struct config changed = *c;
+        changed.knobs = c->knobs; /* a way changes nothing else */
         if ((c->unstated & ways[i].bits) == ways[i].bits && ways[i].take(&changed)) {
             double ratio = step_ratio(l, c, &changed);
             least = fmin(least, ratio), most = fmax(most, ratio);

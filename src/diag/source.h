@@ -17,6 +17,7 @@ struct source {
     uint32_t n_lines;
     size_t counted_to; /* a byte whose column is known */
     uint32_t counted_column;
+    struct str *checkouts; /* what facts/checkout.c found around the file; NULL: not looked */
 };
 
 /* The registry; source numbers start at 1. */

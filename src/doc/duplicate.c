@@ -29,17 +29,24 @@ static void report(struct diags *all, const struct node *map, size_t first, size
     d->safe = rewrite_remove(all, map, first, &d->edits);
 }
 
-static void compare_pairs(struct diags *all, const struct node *map)
+/* The last entry before one that has its key; the entry itself when there is none. */
+static size_t same_key_before(const struct node *map, size_t entry)
 {
-    for (size_t i = 1; i < map->n; i++) {
+    for (size_t k = entry; k-- > 0;)
+        if (map->keys[k]->kind == NODE_SCALAR && str_eq(map->keys[k]->text, map->keys[entry]->text))
+            return k;
+    return entry;
+}
+
+/* All pairs of keys of the same mark. */
+static void compare_pairs(struct diags *all, struct node *map)
+{
+    for (size_t i = 0; i < map->n; i++) {
         if (map->keys[i]->kind != NODE_SCALAR) continue;
-        for (size_t k = i; k-- > 0;) {
-            if (map->keys[k]->kind != NODE_SCALAR ||
-                !str_eq(map->keys[k]->text, map->keys[i]->text))
-                continue;
-            report(all, map, k, i);
-            break;
-        }
+        uint64_t mark = str_mark(map->keys[i]->text);
+        size_t before = map->marks & mark ? same_key_before(map, i) : i;
+        if (before < i) report(all, map, before, i);
+        map->marks |= mark;
     }
 }
 

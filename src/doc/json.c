@@ -109,13 +109,18 @@ static size_t unescape(struct reader *r, char *out)
     return utf8_encode(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00), out);
 }
 
+/* Whether the first byte of a word is its lowest. */
+enum { IS_LITTLE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
+
 /* Bytes from here that stand for themselves, eight at a time: texts of recipes come as strings. */
 static size_t plain_run(const struct reader *r)
 {
     size_t at = r->at;
     for (uint64_t word; r->text.n - at >= sizeof word; at += sizeof word) {
         memcpy(&word, r->text.p + at, sizeof word);
-        if (json_special_bytes(word)) break;
+        uint64_t special = json_special_bytes(word);
+        if (special && IS_LITTLE) return at - r->at + (size_t)__builtin_ctzll(special) / 8;
+        if (special) break;
     }
     while (at < r->text.n && r->text.p[at] != '"' && r->text.p[at] != '\\' &&
            (unsigned char)r->text.p[at] >= 0x20)

@@ -8,11 +8,13 @@ struct span node_span(struct diags *all, const struct node *node)
     return source_span(&all->sources, node->source, node->from, node->to);
 }
 
-/* One more than the entry's index, 0 when there is none. Maps without an index are small: a linear
-   search from the end, so that the last duplicate wins. */
+/* One more than the entry's index, 0 when there is none. Most keys that are asked for are not
+   there, which the marks tell. Maps without an index are small: a linear search from the end, so
+   that the last duplicate wins. */
 static size_t find_entry(const struct node *map, struct str key)
 {
     if (!map || map->kind != NODE_MAP) return 0;
+    if (map->marks && !(map->marks & str_mark(key))) return 0;
     if (map->index) return (size_t)(map_get(map->index, key) + 1);
     for (size_t i = map->n; i-- > 0;) {
         struct str text = map->keys[i]->text;

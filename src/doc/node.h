@@ -20,9 +20,16 @@ struct node {
     size_t n;                /* list: items; map: entries; a flag, which is a scalar: its values */
     struct node **items;     /* list items, or map values */
     struct node **keys;      /* map: the key nodes, in the order written */
-    const struct map *index; /* map of many entries: key -> number of its last entry, else NULL;
-                                whoever changes a copy clears it */
+    const struct map *index; /* map of many entries: key -> number of its last entry, else NULL */
+    uint64_t marks;          /* map: the str_mark of each of its keys; 0: not known */
 };
+
+/* For a copy whose keys are about to change: they are looked for one by one from then on. */
+static inline void node_unindex(struct node *map)
+{
+    map->index = NULL;
+    map->marks = 0;
+}
 
 /* The node's place; computed when asked for. */
 struct span node_span(struct diags *all, const struct node *node);

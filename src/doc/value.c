@@ -212,9 +212,24 @@ static bool yaml11_decimal(struct arena *a, struct str s, bool negative, struct 
     return true;
 }
 
+/* What most numbers are: digits alone, of which the first is no zero and none is lost. */
+static bool read_plain_int(struct str s, struct value *out)
+{
+    enum { MOST = 18 }; /* digits that fit into 64 bits whatever they are */
+    int64_t sum = 0;
+    if (s.n > MOST || s.p[0] == '0') return false;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] < '0' || s.p[i] > '9') return false;
+        sum = sum * 10 + (s.p[i] - '0');
+    }
+    *out = value_int(sum);
+    return true;
+}
+
 static bool yaml11_number(struct arena *a, struct str s, struct value *out)
 {
     if (!may_be_number(s)) return false;
+    if (read_plain_int(s, out)) return true;
     size_t whole = s.n;
     bool negative = cut_sign(&s), has_sign = s.n < whole;
     if (!s.n) return false;

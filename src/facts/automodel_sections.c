@@ -176,14 +176,23 @@ static bool is_null(struct facts *f, const struct node *node)
            node_value(f->arena, node, SCALAR_AUTOMODEL).kind == VALUE_NULL;
 }
 
+/* The dotted path of a key in a section. */
+static struct str path_of(const struct facts *f, struct str section, struct str key)
+{
+    char *path = arena_room(f->arena, section.n + key.n + 1);
+    memcpy(path, section.p, section.n);
+    path[section.n] = '.';
+    memcpy(path + section.n + 1, key.p, key.n);
+    return (struct str){path, section.n + 1 + key.n};
+}
+
 /* A key that came with a later release. The sections of the mesh and of the model's parts have been
    classes that refuse what they lack in every release; others may have been read more kindly. */
 static void check_release(struct check *c, const struct automodel_section *s,
                           const struct node *key)
 {
     struct facts *f = c->f;
-    struct str path = arena_printf(f->arena, "%.*s.%.*s", STR_ARG(s->path), STR_ARG(key->text));
-    uint32_t releases = param_key_releases(FRAMEWORK_AUTOMODEL, path);
+    uint32_t releases = param_key_releases(FRAMEWORK_AUTOMODEL, path_of(f, s->path, key->text));
     if (!releases || releases & facts_release(f)) return;
     bool refused = str_starts(s->path, STR("distributed")) || str_is(s->path, "model.backend");
     struct diag *d = diag_add(f->diags, refused ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key",
@@ -233,7 +242,7 @@ static struct str slip_of(const struct automodel_section *s, const struct node *
 
 static bool has_key(const struct facts *f, struct str section, struct str key)
 {
-    struct str path = arena_printf(f->arena, "%.*s.%.*s", STR_ARG(section), STR_ARG(key));
+    struct str path = path_of(f, section, key);
     bool has = param_find_key(FRAMEWORK_AUTOMODEL, path, NULL) >= 0;
     for (uint32_t i = 0; i < automodel_section_count && !has; i++) {
         const struct automodel_section *s = &automodel_sections[i];

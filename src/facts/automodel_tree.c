@@ -12,7 +12,7 @@ static struct node *map_copy(struct arena *a, const struct node *map)
 {
     struct node *copy = ARENA_NEW(a, struct node);
     *copy = *map;
-    copy->index = NULL;
+    node_unindex(copy);
     copy->keys = ARENA_ARRAY(a, struct node *, map->n + 1);
     copy->items = ARENA_ARRAY(a, struct node *, map->n + 1);
     if (!map->n) return copy;
@@ -30,7 +30,7 @@ static const struct node *map_at(struct arena *a, const struct node *map, struct
     *empty = *like;
     empty->kind = NODE_MAP;
     empty->n = 0;
-    empty->index = NULL;
+    node_unindex(empty);
     return empty;
 }
 

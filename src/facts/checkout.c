@@ -76,16 +76,27 @@ static bool is_root(struct arena *a, struct str folder, enum framework framework
            (first && io_is_file(path_join(a, folder, str_of(first)).p));
 }
 
-/* The folder that a framework's checkout around a source's file begins at; empty: there is none. */
-static struct str root_of(struct arena *a, const struct diags *diags, uint32_t source,
-                          enum framework framework)
+static struct str find_root(struct arena *a, struct str folder, enum framework framework)
 {
-    struct str folder = checkout_folder(a, diags, source);
     for (int i = 0; i < DEEPEST && folder.n > 1; i++) {
         if (is_root(a, folder, framework)) return folder;
         folder = path_parent(folder);
     }
     return STR("");
+}
+
+/* The folder that a framework's checkout around a source's file begins at, looked for once; empty:
+   there is none. */
+static struct str root_of(struct arena *a, const struct diags *diags, uint32_t source,
+                          enum framework framework)
+{
+    struct source *s = source_get(&diags->sources, source);
+    struct arena *keep = diags->sources.arena;
+    if (!s) return STR("");
+    if (!s->checkouts) s->checkouts = ARENA_ARRAY(keep, struct str, FRAMEWORK_COUNT);
+    struct str *root = &s->checkouts[framework];
+    if (!root->p) *root = str_dup(keep, find_root(a, checkout_folder(a, diags, source), framework));
+    return *root;
 }
 
 struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t source,

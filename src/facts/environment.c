@@ -56,18 +56,6 @@ static bool is_listed(struct str name)
                    sizeof *environment_variables, compare);
 }
 
-/* Whether all but at most two letters in a row are the same: what a letter too many, too few, wrong
-   or swapped leaves. Most names go here. */
-static bool may_be_slip(struct str a, struct str b)
-{
-    size_t least = a.n < b.n ? a.n : b.n, most = a.n < b.n ? b.n : a.n, front = 0, back = 0;
-    while (front < least && a.p[front] == b.p[front])
-        front++;
-    while (back < least - front && a.p[a.n - 1 - back] == b.p[b.n - 1 - back])
-        back++;
-    return front + back + 2 >= most;
-}
-
 /* Whether the names differ in the letter before CCL alone: what one maker's library reads, those of
    others read too (TORCH_NCCL_HIGH_PRIORITY, TORCH_HCCL_HIGH_PRIORITY). */
 static bool is_other_maker(struct str a, struct str b)
@@ -100,8 +88,7 @@ static struct str slip_of(struct str name)
     for (uint32_t i = first_of(name.p[0]); i < environment_variable_count; i++) {
         struct str other = environment_variables[i];
         if (other.p[0] != name.p[0]) break;
-        if (!may_be_slip(name, other) || is_other_maker(name, other)) continue;
-        if (edit_is_slip(name, other, 1)) return other;
+        if (edit_is_slip(name, other, 1) && !is_other_maker(name, other)) return other;
     }
     return (struct str){"", 0};
 }

@@ -368,9 +368,12 @@ static enum scalar_profile profile_of(const struct facts *f)
     return str_is(f->format, "plan") ? SCALAR_CORE : SCALAR_YAML11;
 }
 
+enum { RAW_MARKS = sizeof((struct facts *)0)->raw_marks / sizeof(uint64_t) };
+
 /* The last raw entry of the key; NULL: none. */
 static const struct raw_fact *find_raw(const struct facts *f, struct str key)
 {
+    if (!(f->raw_marks[key.n % RAW_MARKS] & str_mark(key))) return NULL;
     for (size_t i = f->raw.n; i-- > 0;) {
         struct str other = f->raw.items[i].key;
         if (other.n != key.n || (key.n && other.p[key.n - 1] != key.p[key.n - 1])) continue;
@@ -395,4 +398,5 @@ bool facts_has_raw(const struct facts *f, struct str key)
 void facts_add_raw(struct facts *f, struct str key, struct value value)
 {
     *VEC_PUSH(f->arena, &f->raw) = (struct raw_fact){key, value};
+    f->raw_marks[key.n % RAW_MARKS] |= str_mark(key);
 }

@@ -22,7 +22,7 @@ static struct node *merge(struct arena *a, struct node *base, struct node *over,
     if (!maps || overrides(over) || depth >= DEEPEST) return over;
     struct node *out = ARENA_NEW(a, struct node);
     *out = *over;
-    out->index = NULL;
+    node_unindex(out);
     out->items = ARENA_ARRAY(a, struct node *, base->n + over->n);
     out->keys = ARENA_ARRAY(a, struct node *, base->n + over->n);
     out->n = 0;

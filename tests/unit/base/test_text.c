@@ -90,6 +90,7 @@ static void nearest_is_what_the_plain_recurrence_says(void **state)
             struct str a = str_of(words[i]), b = str_of(words[k]);
             size_t wanted = slow_distance(a.p, a.n, b.p, b.n), most = a.n / 3 < 1 ? 1 : a.n / 3;
             assert_int_equal(edit_distance(a, b), wanted);
+            if (a.n && b.n) assert_int_equal(edit_is_slip(a, b, 1), wanted <= 1);
             struct edit_nearest nearest = {.word = a};
             edit_offer(&nearest, b);
             assert_int_equal(nearest.best.n, wanted <= most ? b.n : 0);
@@ -151,6 +152,17 @@ static void strings_are_compared(void **state)
     assert_int_not_equal(str_hash(STR("pp")), str_hash(STR("tp")));
 }
 
+/* A map that has every mark of its keys must not lose one of them, whatever they are. */
+static void strings_have_marks(void **state)
+{
+    (void)state;
+    char copy[] = "tensor_model_parallel_size";
+    assert_true(str_mark(STR("tensor_model_parallel_size")) == str_mark(str_of(copy)));
+    assert_true(str_mark(STR("")) == str_mark(str_slice(str_of(copy), 3, 3)));
+    assert_true(str_mark(STR("\xff\xff")) == str_mark(STR("\xff\xff")));
+    assert_true(str_mark(STR("pp")) != str_mark(STR("tp_size")));
+}
+
 static void characters_are_counted(void **state)
 {
     (void)state;
@@ -163,6 +175,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(words_have_their_place_in_a_list),
     cmocka_unit_test(strings_are_cut),
     cmocka_unit_test(strings_are_compared),
+    cmocka_unit_test(strings_have_marks),
     cmocka_unit_test(characters_are_counted),
     cmocka_unit_test(utf8_is_checked_strictly),
     cmocka_unit_test(code_points_go_round),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../unit.h"
 
+#include <cjson/cJSON.h>
+
 #include "emit/tree.h"
 
 static void strings_of_others_are_json(void **state)
