@@ -109,13 +109,13 @@ static void show_text(struct cmd_context *c, const struct candidate *items, size
 
 /* ---- JSON ---- */
 
-static void add_json_differences(struct tree *t, struct tree_node *to, const struct comparison *x)
+static void add_json_differences(struct tree *t, cJSON *to, const struct comparison *x)
 {
-    struct tree_node *list = tree_list(t, to, "differences");
+    cJSON *list = tree_list(t, to, "differences");
     for (size_t i = 0; i < x->differences.n; i++) {
         const struct difference *d = &x->differences.items[i];
         const struct param *p = &param_table[d->param];
-        struct tree_node *item = tree_object(t, list, NULL);
+        cJSON *item = tree_object(t, list, NULL);
         tree_str(t, item, "parameter", p->name);
         tree_text(t, item, "affects",
                   p->affects == AFFECTS_CONVERGENCE ? "convergence" : "execution");
@@ -124,12 +124,12 @@ static void add_json_differences(struct tree *t, struct tree_node *to, const str
     }
 }
 
-static void add_json(struct tree *t, struct tree_node *list, const struct rule_set *rules,
+static void add_json(struct tree *t, cJSON *list, const struct rule_set *rules,
                      const struct candidate *base, const struct candidate *x,
                      const struct bill_wish *wish)
 {
     const struct estimate *e = &x->estimate;
-    struct tree_node *item = tree_object(t, list, NULL);
+    cJSON *item = tree_object(t, list, NULL);
     tree_str(t, item, "file", x->path);
     tree_value(t, item, "baseline", value_bool(x == base));
     add_json_differences(t, item, &x->against);
@@ -141,7 +141,7 @@ static void add_json(struct tree *t, struct tree_node *list, const struct rule_s
         tree_number(t, item, "over_baseline", speed(x) / speed(base));
         tree_value(t, item, "tie", value_bool(compare_is_tie(speed(x), speed(base))));
     }
-    struct tree_node *estimate = tree_object(t, item, "estimate");
+    cJSON *estimate = tree_object(t, item, "estimate");
     estimate_json(t, estimate, rules, e->facts, &e->config, &e->memory, &e->time, &e->evidence);
     refusal_json(t, estimate, &e->refusal);
     if (!bill_wanted(wish)) return;
@@ -154,7 +154,7 @@ static void show_json(struct cmd_context *c, const struct rule_set *rules,
 {
     struct tree t;
     tree_open(&t, c->keep);
-    struct tree_node *list = tree_list(&t, t.root, "files");
+    cJSON *list = tree_list(&t, t.root, "files");
     for (size_t i = 0; i < n; i++)
         add_json(&t, list, rules, &items[0], &items[i], wish);
     tree_print(&t, &c->out);

@@ -74,9 +74,9 @@ void like_text(const struct ask *ask, const struct like *x, struct buf *out)
 
 /* ---- JSON ---- */
 
-static void add_json_change(struct tree *t, struct tree_node *list, const struct like_change *x)
+static void add_json_change(struct tree *t, cJSON *list, const struct like_change *x)
 {
-    struct tree_node *item = tree_object(t, list, NULL);
+    cJSON *item = tree_object(t, list, NULL);
     tree_str(t, item, "parameter", param_table[x->decision->params[0]].name);
     tree_str(t, item, "recipe", x->recipe);
     tree_str(t, item, "plan", x->plan);
@@ -88,12 +88,12 @@ static void add_json_change(struct tree *t, struct tree_node *list, const struct
 
 void like_json(struct tree *t, const struct like *x)
 {
-    struct tree_node *like = tree_object(t, t->root, "like");
+    cJSON *like = tree_object(t, t->root, "like");
     tree_str(t, like, "recipe", x->recipe.name);
-    struct tree_node *kept = tree_list(t, like, "kept");
+    cJSON *kept = tree_list(t, like, "kept");
     for (size_t i = 0; i < x->n_kept; i++)
         tree_str(t, kept, NULL, param_table[x->kept[i]->params[0]].name);
-    struct tree_node *changes = tree_list(t, like, "changes");
+    cJSON *changes = tree_list(t, like, "changes");
     for (size_t i = 0; i < x->n_changes; i++)
         add_json_change(t, changes, &x->changes[i]);
     tree_number(t, like, "behind_fastest_percent", 100 * x->behind);

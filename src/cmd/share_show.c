@@ -67,7 +67,7 @@ void share_text(const struct share *s, const struct answers *answers, struct buf
 
 void share_json(struct tree *t, const struct share *s)
 {
-    struct tree_node *share = tree_object(t, t->root, "share");
+    cJSON *share = tree_object(t, t->root, "share");
     tree_number(t, share, "capacity_gib", s->capacity / GIB);
     tree_number(t, share, "engine_gib", s->engine / GIB);
     tree_number(t, share, "engine_needs_gib", s->need.total / GIB);

@@ -209,10 +209,10 @@ void sizing_csv(const struct sizing *s, struct buf *out)
 
 /* ---- JSON ---- */
 
-static void add_json_row(struct tree *t, struct tree_node *to, const struct rule_set *rules,
+static void add_json_row(struct tree *t, cJSON *to, const struct rule_set *rules,
                          const struct size_row *row)
 {
-    struct tree_node *item = tree_object(t, to, NULL);
+    cJSON *item = tree_object(t, to, NULL);
     tree_str(t, item, "task", ask_task(&row->ask));
     tree_str(t, item, "platform", row->ask.platform->id);
     tree_int(t, item, "gpus", row->ask.gpus);
@@ -238,10 +238,10 @@ static void add_json_row(struct tree *t, struct tree_node *to, const struct rule
 
 static void add_json_stages(struct tree *t, const struct sizing *s)
 {
-    struct tree_node *all = s->n_stages ? tree_list(t, t->root, "stages") : NULL;
+    cJSON *all = s->n_stages ? tree_list(t, t->root, "stages") : NULL;
     for (size_t i = 0; i < s->n_stages; i++) {
         const struct bill *b = &s->stages[i].total;
-        struct tree_node *item = tree_object(t, all, NULL);
+        cJSON *item = tree_object(t, all, NULL);
         tree_str(t, item, "platform", s->stages[i].platform->id);
         if (s->stages[i].gpus) tree_int(t, item, "gpus", s->stages[i].gpus);
         tree_value(t, item, "has_plans", value_bool(s->stages[i].has_plans));
@@ -256,7 +256,7 @@ static void add_json_stages(struct tree *t, const struct sizing *s)
 
 static void add_json_notes(struct tree *t, const struct sizing *s)
 {
-    struct tree_node *notes = tree_list(t, t->root, "notes");
+    cJSON *notes = tree_list(t, t->root, "notes");
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; k < s->rows[i].answers.notes.n; k++)
             tree_str(t, notes, NULL, s->rows[i].answers.notes.items[k]);
@@ -264,13 +264,13 @@ static void add_json_notes(struct tree *t, const struct sizing *s)
 
 void sizing_json(struct tree *t, const struct rule_set *rules, const struct sizing *s)
 {
-    struct tree_node *sizes = tree_list(t, t->root, "sizes");
+    cJSON *sizes = tree_list(t, t->root, "sizes");
     for (size_t i = 0; i < s->n; i++)
         add_json_row(t, sizes, rules, &s->rows[i]);
-    struct tree_node *knees = tree_list(t, t->root, "knees");
+    cJSON *knees = tree_list(t, t->root, "knees");
     for (size_t i = 0; i < s->n; i++) {
         if (!s->rows[i].knee) continue;
-        struct tree_node *knee = tree_object(t, knees, NULL);
+        cJSON *knee = tree_object(t, knees, NULL);
         tree_str(t, knee, "platform", s->rows[i].ask.platform->id);
         tree_int(t, knee, "gpus", s->rows[i].ask.gpus);
     }

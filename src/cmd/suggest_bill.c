@@ -19,8 +19,7 @@ void suggest_bill(const struct ask *ask, const struct plan *plan, struct buf *ou
     bill_screen(&bill, out);
 }
 
-void suggest_bill_json(struct tree *t, struct tree_node *to, const struct ask *ask,
-                       const struct plan *plan)
+void suggest_bill_json(struct tree *t, cJSON *to, const struct ask *ask, const struct plan *plan)
 {
     struct bill bill;
     if (bill_for(ask, plan, &bill)) bill_json(t, to, &bill);

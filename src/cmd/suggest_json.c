@@ -6,13 +6,13 @@
 
 #include "base/units.h"
 
-static void add_reasons(struct tree *t, struct tree_node *plan, const char *key,
-                        const struct reason *items, size_t n)
+static void add_reasons(struct tree *t, cJSON *plan, const char *key, const struct reason *items,
+                        size_t n)
 {
-    struct tree_node *list = tree_list(t, plan, key);
+    cJSON *list = tree_list(t, plan, key);
     for (size_t i = 0; i < n; i++) {
         const struct reason *r = &items[i];
-        struct tree_node *item = tree_object(t, list, NULL);
+        cJSON *item = tree_object(t, list, NULL);
         tree_str(t, item, "rule", r->rule);
         tree_str(t, item, "guide", r->guide);
         tree_text(t, item, "phase", reason_phase(r->phase));
@@ -21,7 +21,7 @@ static void add_reasons(struct tree *t, struct tree_node *plan, const char *key,
     }
 }
 
-static void add_estimate(struct tree *t, struct tree_node *item, const struct rule_set *rules,
+static void add_estimate(struct tree *t, cJSON *item, const struct rule_set *rules,
                          const struct plan *plan)
 {
     struct memory_estimate memory;
@@ -35,12 +35,12 @@ static void add_estimate(struct tree *t, struct tree_node *item, const struct ru
                   &time, &evidence);
 }
 
-static void add_plan(struct tree *t, struct tree_node *plans, const struct rule_set *rules,
+static void add_plan(struct tree *t, cJSON *plans, const struct rule_set *rules,
                      const struct ask *ask, const struct offer *o)
 {
     const struct plan *plan = o->plan;
     struct reason_list because = reason_plan(t->arena, o->answer, plan);
-    struct tree_node *item = tree_object(t, plans, NULL);
+    cJSON *item = tree_object(t, plans, NULL);
     tree_number(t, item, "rank", (double)o->rank);
     plan_json(t, item, rules, plan->facts);
     add_estimate(t, item, rules, plan);
@@ -80,12 +80,12 @@ double suggest_clock(void)
 /* The public recipe that is near to what is shown, of each framework that has one. */
 static void add_playbook(struct tree *t, const struct answers *answers)
 {
-    struct tree_node *list = NULL;
+    cJSON *list = NULL;
     for (size_t i = 0; i < answers->n; i++) {
         struct str near = answers->items[i].playbook;
         if (near.n && !list) list = tree_list(t, t->root, "playbook");
         if (!near.n) continue;
-        struct tree_node *item = tree_object(t, list, NULL);
+        cJSON *item = tree_object(t, list, NULL);
         tree_text(t, item, "framework", framework_name(answers->framework[i]));
         tree_str(t, item, "text", near);
     }
@@ -107,7 +107,7 @@ static void add_notes(struct tree *t, const struct ask *ask, const struct answer
             *VEC_PUSH(a, &all) =
                 arena_printf(a, "%s: no plan fits: %.*s", name, STR_ARG(why.items[w]));
     }
-    struct tree_node *list = all.n ? tree_list(t, t->root, "notes") : NULL;
+    cJSON *list = all.n ? tree_list(t, t->root, "notes") : NULL;
     for (size_t i = 0; i < all.n; i++)
         tree_str(t, list, NULL, all.items[i]);
 }
@@ -115,7 +115,7 @@ static void add_notes(struct tree *t, const struct ask *ask, const struct answer
 void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask *ask,
                   const struct answers *answers, double elapsed_ms)
 {
-    struct tree_node *plans = tree_list(t, t->root, "plans");
+    cJSON *plans = tree_list(t, t->root, "plans");
     struct offers all = offers_of(t->arena, ask, answers);
     size_t searched = 0, feasible = 0, examined = 0;
     double ahead = 0;
@@ -132,7 +132,7 @@ void suggest_json(struct tree *t, const struct rule_set *rules, const struct ask
     if (all.n) suggest_bill_json(t, t->root, ask, all.items[0].plan);
     tree_number(t, t->root, "searched", (double)searched);
     tree_number(t, t->root, "feasible", (double)feasible);
-    struct tree_node *proven = tree_object(t, t->root, "proven");
+    cJSON *proven = tree_object(t, t->root, "proven");
     tree_number(t, proven, "examined", (double)examined);
     tree_number(t, proven, "bounded", (double)(searched - examined));
     tree_number(t, proven, "ahead_percent", 100 * ahead);

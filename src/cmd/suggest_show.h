@@ -50,8 +50,7 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct not
 /* What a run of the plan takes, where the question says how much is trained (suggest_bill.c). */
 void suggest_bill(const struct ask *ask, const struct plan *plan, struct buf *out);
 /* The same as the member `decision`. */
-void suggest_bill_json(struct tree *t, struct tree_node *to, const struct ask *ask,
-                       const struct plan *plan);
+void suggest_bill_json(struct tree *t, cJSON *to, const struct ask *ask, const struct plan *plan);
 /* Milliseconds on a clock that only runs forward. */
 double suggest_clock(void);
 

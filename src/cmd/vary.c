@@ -126,7 +126,7 @@ static void show_csv(const struct vary *x, bool billed, struct buf *out)
 
 /* ---- JSON ---- */
 
-static void add_json_figures(struct tree *t, struct tree_node *to, const struct vary_row *row)
+static void add_json_figures(struct tree *t, cJSON *to, const struct vary_row *row)
 {
     figures_json(t, to, &row->time);
     tree_number(t, to, "peak_gib", row->peak / GIB);
@@ -135,10 +135,10 @@ static void add_json_figures(struct tree *t, struct tree_node *to, const struct 
     tree_text(t, to, "fits", memory_fits(row->fits));
 }
 
-static void add_json_row(struct tree *t, struct tree_node *list, const struct vary *x,
+static void add_json_row(struct tree *t, cJSON *list, const struct vary *x,
                          const struct vary_row *row, bool billed)
 {
-    struct tree_node *item = tree_object(t, list, NULL), *set = tree_object(t, item, "set");
+    cJSON *item = tree_object(t, list, NULL), *set = tree_object(t, item, "set");
     for (size_t i = 0; i < x->n_axes; i++)
         tree_str(t, set, str_dup(t->arena, x->axes[i].name).p, row->values[i]);
     if (row->complete) add_json_figures(t, item, row);
@@ -152,7 +152,7 @@ static void show_json(struct arena *a, const struct vary *x, bool billed, struct
 {
     struct tree t;
     tree_open(&t, a);
-    struct tree_node *list = tree_list(&t, t.root, "estimates");
+    cJSON *list = tree_list(&t, t.root, "estimates");
     for (size_t i = 0; i < x->n; i++)
         add_json_row(&t, list, x, &x->rows[i], billed);
     tree_print(&t, out);

@@ -73,8 +73,7 @@ void bill_screen(const struct bill *b, struct buf *out)
 /* ---- JSON ---- */
 
 /* NAME, NAME_low, NAME_high; null where it is unknown. */
-static void add_members(struct tree *t, struct tree_node *to, const char *name,
-                        const struct figure *f)
+static void add_members(struct tree *t, cJSON *to, const char *name, const struct figure *f)
 {
     const struct {
         const char *end;
@@ -89,9 +88,9 @@ static void add_members(struct tree *t, struct tree_node *to, const char *name,
     }
 }
 
-void bill_json(struct tree *t, struct tree_node *to, const struct bill *b)
+void bill_json(struct tree *t, cJSON *to, const struct bill *b)
 {
-    struct tree_node *object = tree_object(t, to, "decision");
+    cJSON *object = tree_object(t, to, "decision");
     tree_number(t, object, "tokens", b->tokens);
     tree_number(t, object, "steps", b->steps);
     add_members(t, object, "days", &b->days);

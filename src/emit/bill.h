@@ -10,7 +10,7 @@
 /* Days, GPU hours, cost, energy, goodput and deadline; a line each. */
 void bill_screen(const struct bill *b, struct buf *out);
 /* The member `decision`. */
-void bill_json(struct tree *t, struct tree_node *to, const struct bill *b);
+void bill_json(struct tree *t, cJSON *to, const struct bill *b);
 /* Three digits and a unit a thousand apart: "12.3 M". */
 struct str bill_number(struct arena *a, double x);
 

@@ -81,11 +81,11 @@ void documents_screen(const struct config *c, struct buf *out)
     add_waiting(c, out);
 }
 
-void documents_json(struct tree *t, struct tree_node *to, const struct config *c)
+void documents_json(struct tree *t, cJSON *to, const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     if (!is_stated(k)) return;
-    struct tree_node *object = tree_object(t, to, "documents");
+    cJSON *object = tree_object(t, to, "documents");
     tree_number(t, object, "mean", k->document_mean);
     tree_number(t, object, "attended", documents_attended(k));
     tree_number(t, object, "cut", k->document_cut);

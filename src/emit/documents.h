@@ -12,6 +12,6 @@
 void documents_screen(const struct config *c, struct buf *out);
 /* The member `documents`: of what stands in the plan, the excess on the fullest rank, the seconds
    waited for it, and the step of one document a sequence. */
-void documents_json(struct tree *t, struct tree_node *to, const struct config *c);
+void documents_json(struct tree *t, cJSON *to, const struct config *c);
 
 #endif

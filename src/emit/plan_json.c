@@ -9,8 +9,7 @@
 #include "facts/platform.h"
 #include "plan/peft.h"
 
-void plan_json(struct tree *t, struct tree_node *to, const struct rule_set *rules,
-               const struct facts *f)
+void plan_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f)
 {
     tree_value(t, to, "plan", plan_value(t->arena, rules, f));
 }
@@ -24,17 +23,17 @@ void plan_json_alone(struct arena *a, const struct rule_set *rules, const struct
     tree_print(&t, out);
 }
 
-void assumed_json(struct tree *t, struct tree_node *to, const struct facts *f)
+void assumed_json(struct tree *t, cJSON *to, const struct facts *f)
 {
     tree_value(t, to, "assumed",
                f ? emit_assumed(t->arena, f) : value_map_of(t->arena, NULL, NULL, 0));
 }
 
-static void add_derived(struct tree *t, struct tree_node *to, const struct config *c,
+static void add_derived(struct tree *t, cJSON *to, const struct config *c,
                         const struct time_estimate *time)
 {
     struct param_counts counts = model_params(&c->model);
-    struct tree_node *object = tree_object(t, to, "derived");
+    cJSON *object = tree_object(t, to, "derived");
     tree_int(t, object, "dp", knobs_dp(&c->knobs));
     tree_int(t, object, "edp", knobs_edp(&c->knobs));
     tree_int(t, object, "num_microbatches", knobs_microbatches(&c->knobs));
@@ -44,8 +43,7 @@ static void add_derived(struct tree *t, struct tree_node *to, const struct confi
     tree_int(t, object, "trained_params", config_trained_params(c));
 }
 
-static void add_stage(struct tree *t, struct tree_node *stages, int number,
-                      const struct stage_memory *s)
+static void add_stage(struct tree *t, cJSON *stages, int number, const struct stage_memory *s)
 {
     const struct {
         const char *name;
@@ -60,28 +58,28 @@ static void add_stage(struct tree *t, struct tree_node *stages, int number,
                  {"total_gib", s->total},
                  {"low_gib", s->low},
                  {"high_gib", s->high}};
-    struct tree_node *object = tree_object(t, stages, NULL);
+    cJSON *object = tree_object(t, stages, NULL);
     tree_number(t, object, "stage", number);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         tree_number(t, object, parts[i].name, parts[i].bytes / GIB);
     tree_text(t, object, "phase", (const char[]){s->phase, '\0'});
 }
 
-static void add_memory(struct tree *t, struct tree_node *to, const struct memory_estimate *m)
+static void add_memory(struct tree *t, cJSON *to, const struct memory_estimate *m)
 {
-    struct tree_node *object = tree_object(t, to, "memory");
+    cJSON *object = tree_object(t, to, "memory");
     tree_number(t, object, "peak_gib", m->peak / GIB);
     tree_number(t, object, "peak_low_gib", m->peak_low / GIB);
     tree_number(t, object, "peak_high_gib", m->peak_high / GIB);
     tree_number(t, object, "reserved_gib", m->reserved / GIB);
     tree_number(t, object, "capacity_gib", m->capacity / GIB);
     tree_text(t, object, "fits", memory_fits((int)m->fits));
-    struct tree_node *stages = tree_list(t, object, "stages");
+    cJSON *stages = tree_list(t, object, "stages");
     for (int i = 0; i < m->n_stages; i++)
         add_stage(t, stages, i, &m->stages[i]);
 }
 
-void figures_json(struct tree *t, struct tree_node *to, const struct time_estimate *e)
+void figures_json(struct tree *t, cJSON *to, const struct time_estimate *e)
 {
     tree_number(t, to, "step_s", e->step);
     tree_number(t, to, "step_low_s", e->low);
@@ -91,7 +89,7 @@ void figures_json(struct tree *t, struct tree_node *to, const struct time_estima
     tree_number(t, to, "mfu", e->mfu);
 }
 
-static void add_time(struct tree *t, struct tree_node *to, const struct time_estimate *e)
+static void add_time(struct tree *t, cJSON *to, const struct time_estimate *e)
 {
     const struct {
         const char *name;
@@ -106,31 +104,30 @@ static void add_time(struct tree *t, struct tree_node *to, const struct time_est
                  {"bubble_s", e->bubble},
                  {"host_s", e->host},
                  {"optimizer_s", e->optimizer}};
-    struct tree_node *object = tree_object(t, to, "time");
+    cJSON *object = tree_object(t, to, "time");
     figures_json(t, object, e);
-    struct tree_node *breakdown = tree_object(t, object, "breakdown");
+    cJSON *breakdown = tree_object(t, object, "breakdown");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         tree_number(t, breakdown, parts[i].name, parts[i].seconds);
 }
 
-static void add_evidence(struct tree *t, struct tree_node *to, const struct evidence *e)
+static void add_evidence(struct tree *t, cJSON *to, const struct evidence *e)
 {
     static const char *const grades[] = {"modelled", "interpolated", "measured"};
-    struct tree_node *object = tree_object(t, to, "evidence");
+    cJSON *object = tree_object(t, to, "evidence");
     tree_text(t, object, "class", grades[e->grade]);
-    struct tree_node *nearest = tree_list(t, object, "nearest");
+    cJSON *nearest = tree_list(t, object, "nearest");
     for (size_t i = 0; i < e->n; i++) {
-        struct tree_node *run = tree_object(t, nearest, NULL);
+        cJSON *run = tree_object(t, nearest, NULL);
         tree_str(t, run, "id", e->nearest[i].id);
         tree_number(t, run, "distance", e->nearest[i].distance);
         tree_str(t, run, "source", e->nearest[i].source);
     }
 }
 
-void estimate_json(struct tree *t, struct tree_node *to, const struct rule_set *rules,
-                   const struct facts *f, const struct config *c,
-                   const struct memory_estimate *memory, const struct time_estimate *time,
-                   const struct evidence *evidence)
+void estimate_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f,
+                   const struct config *c, const struct memory_estimate *memory,
+                   const struct time_estimate *time, const struct evidence *evidence)
 {
     plan_json(t, to, rules, f);
     assumed_json(t, to, f);
@@ -141,13 +138,13 @@ void estimate_json(struct tree *t, struct tree_node *to, const struct rule_set *
     add_evidence(t, to, evidence);
 }
 
-void refusal_json(struct tree *t, struct tree_node *to, const struct refusal *r)
+void refusal_json(struct tree *t, cJSON *to, const struct refusal *r)
 {
     if (!r->errors) {
         tree_value(t, to, "refused", value_null());
         return;
     }
-    struct tree_node *object = tree_object(t, to, "refused");
+    cJSON *object = tree_object(t, to, "refused");
     tree_int(t, object, "errors", (int64_t)r->errors);
     tree_str(t, object, "rule", r->rule);
     tree_str(t, object, "message", r->message);

@@ -10,23 +10,21 @@
 #include "emit/tree.h"
 
 /* Adds "plan", a plan file as an object. */
-void plan_json(struct tree *t, struct tree_node *to, const struct rule_set *rules,
-               const struct facts *f);
+void plan_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f);
 /* Appends that object's text. */
 void plan_json_alone(struct arena *a, const struct rule_set *rules, const struct facts *f,
                      struct buf *out);
 /* Adds "assumed": what was assumed, by name. */
-void assumed_json(struct tree *t, struct tree_node *to, const struct facts *f);
+void assumed_json(struct tree *t, cJSON *to, const struct facts *f);
 /* Adds the members plan, assumed, derived, memory, time, evidence of an estimate. `memory` and
    `time` in GiB and seconds. */
-void estimate_json(struct tree *t, struct tree_node *to, const struct rule_set *rules,
-                   const struct facts *f, const struct config *c,
-                   const struct memory_estimate *memory, const struct time_estimate *time,
-                   const struct evidence *evidence);
+void estimate_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f,
+                   const struct config *c, const struct memory_estimate *memory,
+                   const struct time_estimate *time, const struct evidence *evidence);
 /* The members of a step's time, and what follows from it: no breakdown. */
-void figures_json(struct tree *t, struct tree_node *to, const struct time_estimate *time);
+void figures_json(struct tree *t, cJSON *to, const struct time_estimate *time);
 /* Adds "refused": null, or how many errors and the first of them. */
-void refusal_json(struct tree *t, struct tree_node *to, const struct refusal *r);
+void refusal_json(struct tree *t, cJSON *to, const struct refusal *r);
 /* The same in a text that is being written. */
 void refusal_json_member(struct json_writer *w, const struct refusal *r);
 

@@ -10,87 +10,97 @@
 #include "base/quote.h"
 #include "emit/emit.h"
 
-static struct tree_node *node_new(struct tree *t, const char *key, const char *open,
-                                  struct str text)
+static _Noreturn void fail(const struct tree *t)
 {
-    struct tree_node *node = arena_room(t->arena, sizeof *node);
-    *node = (struct tree_node){.key = key, .open = open, .text = text};
-    return node;
+    guard_leave(arena_guard(t->arena), GUARD_NO_MEMORY);
+}
+
+static void release_tree(void *root)
+{
+    cJSON_Delete(root);
 }
 
 void tree_open(struct tree *t, struct arena *a)
 {
-    *t = (struct tree){.arena = a};
-    t->root = node_new(t, NULL, "{", STR(""));
+    *t = (struct tree){.arena = a, .root = cJSON_CreateObject()};
+    if (!t->root) fail(t);
+    guard_hold(arena_guard(a), &t->hold, release_tree, t->root);
 }
 
-static struct tree_node *add(struct tree_node *to, struct tree_node *item)
+static cJSON *add(struct tree *t, cJSON *to, const char *key, cJSON *item)
 {
-    if (to->last)
-        to->last->next = item;
-    else
-        to->first = item;
-    return to->last = item;
+    bool added =
+        item && (key ? cJSON_AddItemToObjectCS(to, key, item) : cJSON_AddItemToArray(to, item));
+    if (added) return item;
+    cJSON_Delete(item);
+    fail(t);
 }
 
 /* JSON that is written already and lives as long as the tree, which only refers to it. */
-static void add_json(struct tree *t, struct tree_node *to, const char *key, struct str text)
+static void add_json(struct tree *t, cJSON *to, const char *key, const char *text)
 {
-    add(to, node_new(t, key, NULL, text));
+    cJSON *item = cJSON_CreateStringReference(text);
+    if (item) item->type = cJSON_Raw | cJSON_IsReference;
+    add(t, to, key, item);
 }
 
-struct tree_node *tree_object(struct tree *t, struct tree_node *to, const char *key)
+cJSON *tree_object(struct tree *t, cJSON *to, const char *key)
 {
-    return add(to, node_new(t, key, "{", STR("")));
+    return add(t, to, key, cJSON_CreateObject());
 }
 
-struct tree_node *tree_list(struct tree *t, struct tree_node *to, const char *key)
+cJSON *tree_list(struct tree *t, cJSON *to, const char *key)
 {
-    return add(to, node_new(t, key, "[", STR("")));
+    return add(t, to, key, cJSON_CreateArray());
 }
 
-void tree_number(struct tree *t, struct tree_node *to, const char *key, double d)
+void tree_number(struct tree *t, cJSON *to, const char *key, double d)
 {
-    char *text = arena_room(t->arena, NUM_TEXT);
-    num_write_figure(text, finite_check(d));
-    add_json(t, to, key, str_of(text));
+    char *text = arena_alloc(t->arena, NUM_TEXT);
+    num_write_figure(text, finite_check(d)); /* cJSON's own numbers take printf and scanf each */
+    add_json(t, to, key, text);
 }
 
-void tree_int(struct tree *t, struct tree_node *to, const char *key, int64_t i)
+void tree_int(struct tree *t, cJSON *to, const char *key, int64_t i)
 {
     const int64_t exact = (int64_t)1 << 53; /* as a double */
     if (i <= exact && i >= -exact)
         tree_number(t, to, key, (double)i);
     else
-        add_json(t, to, key, arena_printf(t->arena, "%" PRId64, i));
+        add_json(t, to, key, arena_printf(t->arena, "%" PRId64, i).p);
 }
 
-void tree_str(struct tree *t, struct tree_node *to, const char *key, struct str s)
+/* The one way of a string into a tree: what cJSON would print as it is, or cut off at a NUL, is
+   written as json_add_string writes it. */
+void tree_str(struct tree *t, cJSON *to, const char *key, struct str s)
 {
     struct buf text = buf_new(t->arena);
     json_add_string(&text, s);
-    add_json(t, to, key, buf_str(&text));
+    buf_add_char(&text, '\0');
+    add_json(t, to, key, text.p);
 }
 
-void tree_text(struct tree *t, struct tree_node *to, const char *key, const char *text)
+void tree_text(struct tree *t, cJSON *to, const char *key, const char *text)
 {
     tree_str(t, to, key, str_of(text));
 }
 
 /* A double keeps its point, so that it reads back as one. */
-static void add_double(struct tree *t, struct tree_node *to, const char *key, double d)
+static void add_double(struct tree *t, cJSON *to, const char *key, double d)
 {
-    bool finite = isfinite(d);
-    add_json(t, to, key, finite ? emit_scalar(t->arena, value_double(d)) : STR("null"));
+    if (isfinite(d))
+        add_json(t, to, key, emit_scalar(t->arena, value_double(d)).p);
+    else
+        add(t, to, key, cJSON_CreateNull());
 }
 
-static void add_items(struct tree *t, struct tree_node *list, const struct value_list *items)
+static void add_items(struct tree *t, cJSON *list, const struct value_list *items)
 {
     for (size_t i = 0; i < items->n; i++)
         tree_value(t, list, NULL, items->items[i]);
 }
 
-void tree_members(struct tree *t, struct tree_node *object, const struct value_map *map)
+void tree_members(struct tree *t, cJSON *object, const struct value_map *map)
 {
     for (size_t i = 0; i < map->n; i++) {
         struct str key = quote_line(t->arena, value_text(t->arena, map->keys[i]));
@@ -98,13 +108,13 @@ void tree_members(struct tree *t, struct tree_node *object, const struct value_m
     }
 }
 
-void tree_value(struct tree *t, struct tree_node *to, const char *key, struct value v)
+void tree_value(struct tree *t, cJSON *to, const char *key, struct value v)
 {
     switch (v.kind) {
     case VALUE_UNKNOWN:
     case VALUE_ERROR:
-    case VALUE_NULL: add_json(t, to, key, STR("null")); break;
-    case VALUE_BOOL: add_json(t, to, key, v.b ? STR("true") : STR("false")); break;
+    case VALUE_NULL: add(t, to, key, cJSON_CreateNull()); break;
+    case VALUE_BOOL: add(t, to, key, cJSON_CreateBool(v.b)); break;
     case VALUE_INT: tree_int(t, to, key, v.i); break;
     case VALUE_UINT: tree_int(t, to, key, (int64_t)v.u); break;
     case VALUE_DOUBLE: add_double(t, to, key, v.d); break;
@@ -114,25 +124,18 @@ void tree_value(struct tree *t, struct tree_node *to, const char *key, struct va
     }
 }
 
-static void print(const struct tree_node *node, struct buf *out)
-{
-    if (node->key) {
-        json_add_string(out, str_of(node->key));
-        buf_add_char(out, ':');
-    }
-    buf_add(out, node->text);
-    if (!node->open) return;
-    buf_add_char(out, *node->open);
-    for (const struct tree_node *item = node->first; item; item = item->next) {
-        if (item != node->first) buf_add_char(out, ',');
-        print(item, out);
-    }
-    buf_add_char(out, *node->open == '{' ? '}' : ']');
-}
-
 void tree_print(struct tree *t, struct buf *out)
 {
-    print(t->root, out);
+    struct guard *guard = arena_guard(t->arena);
+    struct guard_hold hold;
+    char *text = cJSON_PrintUnformatted(t->root);
+    if (!text) fail(t);
+    guard_hold(guard, &hold, cJSON_free, text);
+    buf_add(out, str_of(text));
+    guard_drop(&hold);
+    cJSON_free(text);
+    guard_drop(&t->hold);
+    cJSON_Delete(t->root);
 }
 
 void tree_print_members(struct tree *t, struct buf *out)
