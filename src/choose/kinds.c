@@ -11,7 +11,8 @@
 #include "facts/param_ids.h"
 
 static const enum decision_id sides[] = {DECISION_REPLICAS, DECISION_GRADIENTS,
-                                         DECISION_PARAMETER_GATHER, DECISION_OPTIMIZER_PRECISION};
+                                         DECISION_PARAMETER_GATHER, DECISION_OPTIMIZER_PRECISION,
+                                         DECISION_RESHARDING};
 static const enum decision_id offloads[] = {DECISION_OFFLOAD, DECISION_ACTIVATION_OFFLOAD};
 enum { SIDES = sizeof sides / sizeof *sides, OFFLOADS = sizeof offloads / sizeof *offloads };
 
@@ -129,6 +130,8 @@ static void go_to_end(enum lean_end end, bool loss, struct config *c)
     enum { LONG = 1 << 24 };
     struct knobs *k = &c->knobs;
     k->gpus /= k->pp; /* as many ranks share what is shared */
+    k->reshard_after_forward = knobs_reshards(k); /* as in the pipeline */
+    k->reshard_stated = true;
     k->pp = k->vpp = 1;
     k->layout = 0;
     k->seq = end == LEAN_PASSES ? LONG : 2 * k->cp * k->tp;

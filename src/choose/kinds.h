@@ -11,7 +11,7 @@
 #include "cost/memory.h"
 #include "plan/ops.h"
 
-enum { KINDS_MOST_SIDES = 32, KINDS_MOST_OFFLOADS = 16, KINDS_MOST_SWITCHES = 4 };
+enum { KINDS_MOST_SIDES = 32, KINDS_MOST_OFFLOADS = 16, KINDS_MOST_SWITCHES = 5 };
 
 /* One combination of the states of several switches. */
 struct combination {

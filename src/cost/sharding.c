@@ -116,18 +116,34 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
     return x;
 }
 
-/* Every microbatch gathers parameters for forward and backward and reduces gradients (FSDP2 at the
-   last one only), all beside compute. A part of the first gather has nothing beside it, and FSDP2's
-   reduction neither. */
+/* How often a microbatch gathers parameters. Megatron-FSDP does for the forward and the backward;
+   FSDP2 not for the backward where nothing is resharded after the forward, and not for the forward
+   in a pipeline, whose stages reshard after the last backward alone
+   (nemo_automodel/components/moe/fsdp_mixin.py, torch/distributed/pipelining/stage.py). */
+static int gathers_of(const struct knobs *k)
+{
+    if (k->fsdp != FSDP_FSDP2) return 2;
+    return (k->pp > 1 ? 0 : 1) + (knobs_reshards(k) ? 1 : 0);
+}
+
+/* What compute does not hide of `each` seconds beside a microbatch, and what they slow it by. */
+static double shown_beside(const struct timing *t, double each, double stage_s)
+{
+    return fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.dp_contention * fmin(each, stage_s);
+}
+
+/* Every microbatch gathers parameters and reduces gradients (FSDP2 at the last one only), all
+   beside compute. A part of the first gather has nothing beside it, and FSDP2's reduction neither;
+   the first microbatch of a pipeline gathers once more than the others. */
 static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct collectives x,
                            double stage_s)
 {
-    bool once = config_traits(t->config)->reduces_once;
-    double each = 2 * x.gather + (once ? 0 : x.reduce);
-    double exposed =
-        fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.dp_contention * fmin(each, stage_s);
-    return (double)knobs_microbatches(k) * exposed + (once ? x.reduce : 0) +
-           t->f.fsdp_first_gather * x.gather;
+    bool once = config_traits(t->config)->reduces_once, pipelined = k->fsdp == FSDP_FSDP2 && k->pp > 1;
+    double each = gathers_of(k) * x.gather + (once ? 0 : x.reduce);
+    double exposed = (double)knobs_microbatches(k) * shown_beside(t, each, stage_s);
+    if (pipelined)
+        exposed += shown_beside(t, each + x.gather, stage_s) - shown_beside(t, each, stage_s);
+    return exposed + (once ? x.reduce : 0) + t->f.fsdp_first_gather * x.gather;
 }
 
 /* The optimizer's reduce-scatter hides under the last backward, two thirds of a microbatch's time

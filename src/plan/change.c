@@ -282,6 +282,15 @@ bool change_keep_on_gpu(struct config *c, int none)
     return taken;
 }
 
+bool change_gather_anew(struct config *c, int on)
+{
+    struct knobs *k = &c->knobs;
+    if (k->fsdp != FSDP_FSDP2 || k->dp_replicate == knobs_dp(k) || knobs_reshards(k) == on)
+        return false;
+    k->reshard_after_forward = on;
+    return k->reshard_stated = true;
+}
+
 bool change_reshard(struct config *c, int on)
 {
     struct knobs *k = &c->knobs;

@@ -18,6 +18,7 @@ move_change change_tp, change_tp_and_etp, change_pp, change_vpp, change_mbs, cha
     change_dispatch, change_cp_exchange, change_overlap_ep, change_overlap_shared_experts,
     change_overlap_tp, change_fuse_loss, change_shard_optimizer, change_shard_in_groups,
     change_reduce_gradients, change_gather_parameters, change_keep_moments, change_small_optimizer,
-    change_offload_optimizer, change_offload_modules, change_keep_on_gpu, change_reshard;
+    change_offload_optimizer, change_offload_modules, change_keep_on_gpu, change_reshard,
+    change_gather_anew;
 
 #endif

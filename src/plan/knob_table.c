@@ -259,6 +259,14 @@ static void say_own(const struct knob_saying *s, const struct config *c, int par
     knob_put(s, param, knob_get(s->facts->arena, &c->knobs, knob_of(param)));
 }
 
+/* Where it is not the framework's default, and not said of the experts' models alone. */
+static void say_resharding(const struct knob_saying *s, const struct config *c,
+                           const struct knob *knob)
+{
+    if (c->knobs.reshard_stated && !fact_is_set(facts_get(s->facts, P_moe_reshard_after_forward)))
+        knob_put(s, knob->param, value_bool(c->knobs.reshard_after_forward));
+}
+
 /* What stands beside a knob for some of its values only. */
 static void say_beside(const struct knob_saying *s, bool wanted, int param, struct value v)
 {
@@ -499,7 +507,7 @@ static const char *const numerics_words[] = {"gradients",   "moments",        "p
         param, kind, FIELD(field), NULL, absent, settle, say                                       \
     }
 
-enum { DECIDED = 55 }; /* rows of what a plan decides */
+enum { DECIDED = 56 }; /* rows of what a plan decides */
 
 const struct knob knob_table[] = {
     PLAIN(P_world_size, KNOB_INT64, gpus, NONE),
@@ -560,6 +568,8 @@ const struct knob knob_table[] = {
     WORDS(P_dispatcher, KNOB_WORD, dispatcher, dispatcher_words, NONE, say_dispatcher),
     CODE(P_use_megatron_fsdp, KNOB_SHARDED, fsdp, NONE, NULL, say_words),
     PLAIN(P_dp_replicate_size, KNOB_INT, dp_replicate, 1),
+    CODE(P_reshard_after_forward, KNOB_BOOL, reshard_after_forward, NONE, settle_resharding,
+         say_resharding),
     PLAIN(P_num_distributed_optimizer_instances, KNOB_INT, optimizer_instances, NONE),
     {P_cp_comm_type, KNOB_EACH, FIELD(cp_comm), cp_comm_words, CP_NEEDED, settle_context,
      say_exchange},
@@ -570,8 +580,6 @@ const struct knob knob_table[] = {
     CODE(P_NONE, KNOB_BOOL, muon, NONE, settle_optimizer, say_nothing),
     CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, NULL, say_nothing),
     CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),
-    CODE(P_reshard_after_forward, KNOB_BOOL, reshard_after_forward, NONE, settle_resharding,
-         say_nothing),
     CODE(P_NONE, KNOB_BOOL, reshard_stated, NONE, NULL, say_nothing),
     CODE(P_peft_dim, KNOB_INT, lora_rank, 0, settle_adapters, say_nothing),
     CODE(P_NONE, KNOB_MODULES, lora_targets, 0, NULL, say_nothing),
