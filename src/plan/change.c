@@ -285,8 +285,8 @@ bool change_keep_on_gpu(struct config *c, int none)
 bool change_gather_anew(struct config *c, int on)
 {
     struct knobs *k = &c->knobs;
-    if (k->fsdp != FSDP_FSDP2 || k->dp_replicate == knobs_dp(k) || knobs_reshards(k) == on)
-        return false;
+    bool shared = knobs_dp(k) * k->cp > k->dp_replicate;
+    if (k->fsdp != FSDP_FSDP2 || !shared || knobs_reshards(k) == on) return false;
     k->reshard_after_forward = on;
     return k->reshard_stated = true;
 }

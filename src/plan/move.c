@@ -309,7 +309,7 @@ static const struct move activation_offload_moves[] = {
 
 /* FSDP2's, which keeps the parameters of experts' models and of pipelines for the backward. */
 static const struct move resharding_moves[] = {
-    {"gather parameters anew", change_gather_anew, true, NEED_AUTOMODEL, MOVE_SEARCH, 0, 0},
+    {"gather parameters for the backward", change_gather_anew, true, NEED_AUTOMODEL, MOVE_SEARCH, 0, 0},
     {"gather parameters anew", change_reshard, true, NEED_AUTOMODEL, MOVE_OUTLOOK,
      P_fits_with_resharding, 0},
     {0}};

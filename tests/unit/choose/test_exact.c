@@ -689,6 +689,20 @@ static void micro_batches_are_what_divides(void **state)
     arena_free(scratch);
 }
 
+/* Parameters that are gathered anew for the backward leave room for longer microbatches. */
+static void resharding_is_a_decision(void **state)
+{
+    static const struct question open = {
+        "automodel", "gpt-oss-20b", "h100", "bf16", 8, 256, 4096, {NULL}, NULL};
+    struct arena *scratch = arena_new(0);
+    struct asked all, some;
+    ask_with_pin(*state, &open, "reshard_after_forward: true", &all, &some, scratch);
+    const struct contender *fastest = fastest_of(all.answer.search);
+    assert_true(fastest->step_s <= 1.001 * fastest_of(some.answer.search)->step_s);
+    assert_true(fastest->knobs.reshard_stated && fastest->knobs.reshard_after_forward);
+    arena_free(scratch);
+}
+
 /* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
    has to be repeated. */
 static void whole_layers_are_no_better_than_offload(void **state)
@@ -940,6 +954,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_is_better_than_the_answer),
         cmocka_unit_test(no_pin_finds_a_faster_plan),
         cmocka_unit_test(micro_batches_are_what_divides),
+        cmocka_unit_test(resharding_is_a_decision),
         cmocka_unit_test(whole_layers_are_no_better_than_offload),
         cmocka_unit_test(what_is_so_anyway_changes_no_plan),
         cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),

@@ -625,13 +625,31 @@ static void fsdp_gathers_with_every_microbatch(void **state)
     assert_near(time_of(c).dp_exposed, (16 * 3 + 0.5) * one, 0.01);
 }
 
-/* AutoModel's FSDP2 gathers as often, and reduces after the last microbatch alone. */
+/* AutoModel's FSDP2 gathers as often where it reshards after the forward, else once a microbatch,
+   and reduces after the last one alone. */
 static void fsdp2_reduces_once(void **state)
 {
     struct config *c = round_plan(*state, "automodel", "", "strategy: fsdp2\n");
     struct timing t = timing_of(c);
     double one = comm_collective(&t, 2 * parameters, 8, 8);
     assert_near(time_of(c).dp_exposed, (8 * 2 + 1 + 0.5) * one, 0.01);
+    c->knobs.reshard_stated = true, c->knobs.reshard_after_forward = false;
+    assert_near(time_of(c).dp_exposed, (8 + 1 + 0.5) * one, 0.01);
+}
+
+/* Stages of a pipeline keep what they gathered to the last backward, unless they are told to
+   reshard. */
+static void a_pipeline_gathers_once(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", "", "strategy: fsdp2\npp: 2\n");
+    double kept = time_of(c).dp_exposed;
+    c->knobs.gbs *= 2;
+    assert_near(time_of(c).dp_exposed, kept, 1e-9);
+    c->knobs.reshard_stated = c->knobs.reshard_after_forward = true;
+    double anew = time_of(c).dp_exposed;
+    c->knobs.gbs /= 2;
+    assert_true(time_of(c).dp_exposed > 2 * kept);
+    assert_true(anew > time_of(c).dp_exposed);
 }
 
 /* Nothing overlaps: gradients of four bytes are reduced, parameters of two gathered, of one in
@@ -843,6 +861,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ends_of_a_step_hide_nothing),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
+        cmocka_unit_test(a_pipeline_gathers_once),
     cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
     cmocka_unit_test(groups_of_the_same_shards),
     cmocka_unit_test(updates_move_bytes),

@@ -315,6 +315,7 @@ static void make_room(struct knobs *k, int param)
     if (param == P_recompute_method || param == P_recompute_num_layers)
         k->recompute = RECOMPUTE_FULL;
     if (param == P_cuda_graph_scope) k->graph_impl = GRAPH_TE;
+    k->reshard_stated = param == P_reshard_after_forward;
 }
 
 static bool is_said(int param, enum framework framework)
@@ -323,6 +324,7 @@ static bool is_said(int param, enum framework framework)
                 param == P_recompute_num_layers || /* AutoModel has one word for recomputation */
                 param == P_cp_comm_type;           /* and none for this */
     if (param == P_main_params_dtype || param == P_attention_backend) return false;
+    if (param == P_reshard_after_forward) return framework == FRAMEWORK_AUTOMODEL;
     return framework_traits(framework)->megatron_words || !core;
 }
 
