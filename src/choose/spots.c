@@ -71,8 +71,10 @@ static void find_free(struct spots *s)
         s->captured[i] = most_captured(s);
         k->dispatcher = saved.dispatcher;
     }
-    hide_exchange(s, DECISION_EP_OVERLAP);
     hide_exchange(s, DECISION_SHARED_EXPERT_OVERLAP);
+    bool shared = k->shared_expert_overlap;
+    hide_exchange(s, DECISION_EP_OVERLAP); /* the two exclude each other, and either may be */
+    k->shared_expert_overlap = shared;
     hide_exchange(s, DECISION_TP_OVERLAP);
     s->hidden = *k;
     *k = saved;
@@ -122,6 +124,12 @@ static struct states exchanges_of(const struct spots *s)
     return space_states(s->request, &decisions[DECISION_CP_EXCHANGE], s->c);
 }
 
+/* Bytes: the products of weights' gradients write them. */
+static int narrowest_gradients(const struct knobs *k)
+{
+    return k->grad_bytes < 2 ? k->grad_bytes : 2;
+}
+
 /* Of each dispatcher and each exchange of keys the rates with everything captured and overlapped
    that may be, whether that goes together or not. */
 void spots_least_rates(const struct spots *s, bool whole, struct least_rates *least)
@@ -131,7 +139,7 @@ void spots_least_rates(const struct spots *s, bool whole, struct least_rates *le
     least->n = 0;
     k->shared_expert_overlap = s->hidden.shared_expert_overlap;
     k->tp_comm_overlap = s->hidden.tp_comm_overlap;
-    k->grad_bytes = k->grad_bytes < 2 ? k->grad_bytes : 2;
+    k->grad_bytes = narrowest_gradients(k);
     documents_leave_replicas(k);
     for (int i = 0; i < s->dispatchers.n; i++) {
         uint32_t captured = s->captured[i];
@@ -443,6 +451,7 @@ static void take_rough(const struct spots *s, struct least_rates *least)
 {
     struct states exchanges = exchanges_of(s);
     struct time_rates one;
+    s->c->knobs.grad_bytes = narrowest_gradients(&s->c->knobs);
     for (int x = 0; x < exchanges.n; x++) {
         space_set(exchanges.items[x], s->c);
         time_rough_rates(s->c, s->kernels, s->usual_kind, &one);
