@@ -129,7 +129,7 @@ static void go_to_end(enum lean_end end, bool loss, struct config *c)
 {
     enum { LONG = 1 << 24 };
     struct knobs *k = &c->knobs;
-    k->gpus /= k->pp; /* as many ranks share what is shared */
+    k->gpus /= k->pp;                             /* as many ranks share what is shared */
     k->reshard_after_forward = knobs_reshards(k); /* as in the pipeline */
     k->reshard_stated = true;
     k->pp = k->vpp = 1;

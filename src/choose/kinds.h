@@ -87,7 +87,8 @@ struct kinds_saved {
     struct saved_list lists[MODEL_MAX_KINDS];
 };
 void kinds_save(const struct config *c, struct kinds_saved *out);
-/* the bytes of it that are kept of a microbatch, as the knobs recompute, and of these the routed. */
+/* the bytes of it that are kept of a microbatch, as the knobs recompute, and of these the routed.
+ */
 void kinds_kept(const struct config *c, const struct kinds_saved *saved,
                 double kept[MODEL_MAX_KINDS], double routed[MODEL_MAX_KINDS]);
 /* Whether a decision is decided within a variant. */

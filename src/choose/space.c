@@ -56,8 +56,8 @@ static bool may_set(const struct decision *d, const struct knob *knob)
 
 bool space_is_fixed(const struct search_request *r, const struct knob *knob)
 {
-    bool open = knob->param == P_NONE || knob->kind == KNOB_SHARDED ||
-                knob->param == P_sequence_parallel;
+    bool open =
+        knob->param == P_NONE || knob->kind == KNOB_SHARDED || knob->param == P_sequence_parallel;
     if (knob->param != P_NONE && space_is_pinned(r, knob->param)) return true;
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)
         open = open || (may_set(d, knob) && !space_is_settled(r, d));

@@ -115,7 +115,8 @@ static void take_ways(const struct spots *s, struct plain_layers *plain, struct 
     least->n = n;
 }
 
-/* How keys may be exchanged on the present layout, MOST_EXCHANGES at most: asked where there is somebody to exchange with.
+/* How keys may be exchanged on the present layout, MOST_EXCHANGES at most: asked where there is
+ * somebody to exchange with.
  */
 static struct states exchanges_of(const struct spots *s)
 {

@@ -39,7 +39,7 @@ struct group {
     struct variant *variants;
     size_t n_variants;
     struct variants_least *variants_least; /* [2]: without and with a risk */
-    struct ladder *ladder; /* the last that was asked for; NULL: none yet */
+    struct ladder *ladder;                 /* the last that was asked for; NULL: none yet */
 };
 
 /* How long pipelines take whose stages wait for one another. */

@@ -138,7 +138,8 @@ static double shown_beside(const struct timing *t, double each, double stage_s)
 static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct collectives x,
                            double stage_s)
 {
-    bool once = config_traits(t->config)->reduces_once, pipelined = k->fsdp == FSDP_FSDP2 && k->pp > 1;
+    bool once = config_traits(t->config)->reduces_once,
+         pipelined = k->fsdp == FSDP_FSDP2 && k->pp > 1;
     double each = gathers_of(k) * x.gather + (once ? 0 : x.reduce);
     double exposed = (double)knobs_microbatches(k) * shown_beside(t, each, stage_s);
     if (pipelined)

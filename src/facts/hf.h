@@ -35,7 +35,7 @@ enum {
     HF_GATED_VISION = 1 << 21,     /* the vision tower's MLPs have a gate */
     HF_VISION_OUT = 1 << 24,       /* … and out_hidden_size as their width */
     HF_NO_POSITIONS = 1 << 26,     /* neither rotary nor learned: the other layers keep the order */
-    HF_TWO_ATTENTIONS = 1 << 25,   /* and two dense FFNs a layer: num_layers, not num_hidden_layers */
+    HF_TWO_ATTENTIONS = 1 << 25, /* and two dense FFNs a layer: num_layers, not num_hidden_layers */
 };
 
 enum { HF_MAX_LAYERS = 1024 };

@@ -42,8 +42,8 @@ struct program_kind {
     const struct str *world; /* settings whose product is the number of GPUs that train: flags,
                                 dotted keys, "$NAME=1" of the environment with what it is unset */
     size_t n_world;
-    const struct str *sizes; /* "KEY=DESTINATION": numbers, at least 1, that it hands on under another
-                                name; "KEY": one of its own */
+    const struct str *sizes; /* "KEY=DESTINATION": numbers, at least 1, that it hands on under
+                                another name; "KEY": one of its own */
     size_t n_sizes;
     struct str release;  /* of Megatron-LM that its repository pins; empty: its newest */
     struct str inherits; /* the key that names the files that a file of its is laid over; empty:

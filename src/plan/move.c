@@ -309,7 +309,8 @@ static const struct move activation_offload_moves[] = {
 
 /* FSDP2's, which keeps the parameters of experts' models and of pipelines for the backward. */
 static const struct move resharding_moves[] = {
-    {"gather parameters for the backward", change_gather_anew, true, NEED_AUTOMODEL, MOVE_SEARCH, 0, 0},
+    {"gather parameters for the backward", change_gather_anew, true, NEED_AUTOMODEL, MOVE_SEARCH, 0,
+     0},
     {"gather parameters anew", change_reshard, true, NEED_AUTOMODEL, MOVE_OUTLOOK,
      P_fits_with_resharding, 0},
     {0}};
@@ -492,8 +493,8 @@ const struct decision decisions[DECISIONS] = {
                              .doubt = 0.05,
                              .phase = PHASE_FIT,
                              .moves = resharding_moves,
-                             .params = PARAMS(P_reshard_after_forward,
-                                              P_moe_reshard_after_forward)},
+                             .params =
+                                 PARAMS(P_reshard_after_forward, P_moe_reshard_after_forward)},
 };
 
 /* ---- taking one ---- */

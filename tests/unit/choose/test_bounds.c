@@ -59,7 +59,6 @@ static int look(struct search *s, int n, uint64_t *seed)
     for (int i = 0; i < n; i++) {
         struct spot *spot = &s->spots.items.items[draw(seed, i % 2 ? near : spots)];
         search_set_spot(s, spot, 1);
-
         spots_measure(&s->spots, spot);
         draw_plan(s, seed);
         struct contender o;

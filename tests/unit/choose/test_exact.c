@@ -692,8 +692,8 @@ static void micro_batches_are_what_divides(void **state)
 /* Parameters that are gathered anew for the backward leave room for longer microbatches. */
 static void resharding_is_a_decision(void **state)
 {
-    static const struct question open = {
-        "automodel", "gpt-oss-20b", "h100", "bf16", 8, 256, 4096, {NULL}, NULL};
+    static const struct question open = {"automodel", "gpt-oss-20b", "h100", "bf16", 8,
+                                         256,         4096,          {NULL}, NULL};
     struct arena *scratch = arena_new(0);
     struct asked all, some;
     ask_with_pin(*state, &open, "reshard_after_forward: true", &all, &some, scratch);

@@ -861,7 +861,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ends_of_a_step_hide_nothing),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
-        cmocka_unit_test(a_pipeline_gathers_once),
+    cmocka_unit_test(a_pipeline_gathers_once),
     cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
     cmocka_unit_test(groups_of_the_same_shards),
     cmocka_unit_test(updates_move_bytes),

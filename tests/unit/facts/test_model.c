@@ -100,7 +100,8 @@ static void families_mean_what_they_do_not_say(void **state)
          "untie_embeddings_and_output_weights:false; vision_num_layers:2; "
          "vision_num_deepstack_layers:2"},
         {"{\"model_type\":\"kimi_linear\"," BASE
-         "\"num_hidden_layers\":4,\"intermediate_size\":128,\"linear_attn_config\":{\"full_attn_layers\":[4],\"kda_layers\":["
+         "\"num_hidden_layers\":4,\"intermediate_size\":128,\"linear_attn_config\":{\"full_attn_"
+         "layers\":[4],\"kda_layers\":["
          "1,2,3],\"head_dim\":16,\"num_heads\":4,\"short_conv_kernel_size\":4}}",
          "linear_attention_freq:4; linear_kimi_delta:true; linear_num_key_heads:4"},
         {"{\"model_type\":\"nemotron_h\"," BASE
@@ -396,7 +397,8 @@ static void own_mappings_start_from_the_catalogue(void **state)
 /* A list of a known model's sizes seldom says its routing; with other sizes it is another model. */
 static void a_named_mapping_routes_as_its_model(void **state)
 {
-    static const char sizes[] = "hidden_size: 7168\nmoe_router_topk: 8\nmoe_ffn_hidden_size: 2048\n";
+    static const char sizes[] =
+        "hidden_size: 7168\nmoe_router_topk: 8\nmoe_ffn_hidden_size: 2048\n";
     const struct {
         const char *text;
         int groups;
@@ -406,8 +408,7 @@ static void a_named_mapping_routes_as_its_model(void **state)
                  {"name: DeepSeek-V3\n", 0},
                  {"name: DeepSeek-V3\nnum_moe_experts: 256\nmoe_router_num_groups: 4\n", 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct reading r =
-            read_model(*state, arena_printf(*state, "%s%s", sizes, cases[i].text).p);
+        struct reading r = read_model(*state, arena_printf(*state, "%s%s", sizes, cases[i].text).p);
         const struct model_field *x = model_field_get(r.model, P_moe_router_num_groups);
         assert_int_equal(x ? x->value.i : 0, cases[i].groups);
     }
