@@ -11,13 +11,16 @@ struct span {
     uint32_t source, line, column, end_line, end_column;
 };
 
+enum { SOURCE_CHECKOUTS = 3 };
+
 struct source {
     struct str path, text;
     uint32_t *line_starts; /* byte offsets, made on first use */
     uint32_t n_lines;
     size_t counted_to; /* a byte whose column is known */
     uint32_t counted_column;
-    struct str *checkouts; /* what facts/checkout.c found around the file; NULL: not looked */
+    int checkouts[SOURCE_CHECKOUTS]; /* what facts/checkout.c found around the file: bytes of the
+                                        folder's path; 0: not looked, -1: there is none */
 };
 
 /* The registry; source numbers start at 1. */

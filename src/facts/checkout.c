@@ -85,18 +85,22 @@ static struct str find_root(struct arena *a, struct str folder, enum framework f
     return STR("");
 }
 
-/* The folder that a framework's checkout around a source's file begins at, looked for once; empty:
-   there is none. */
+_Static_assert((int)FRAMEWORK_COUNT == (int)SOURCE_CHECKOUTS, "a place for each framework");
+
+/* The folder that a framework's checkout around a source's file begins at; empty: there is none.
+   What was found is kept as a length, as `a` may be what the sources are kept in, and given back:
+   most files lie in no checkout. */
 static struct str root_of(struct arena *a, const struct diags *diags, uint32_t source,
                           enum framework framework)
 {
     struct source *s = source_get(&diags->sources, source);
-    struct arena *keep = diags->sources.arena;
-    if (!s) return STR("");
-    if (!s->checkouts) s->checkouts = ARENA_ARRAY(keep, struct str, FRAMEWORK_COUNT);
-    struct str *root = &s->checkouts[framework];
-    if (!root->p) *root = str_dup(keep, find_root(a, checkout_folder(a, diags, source), framework));
-    return *root;
+    int *known = s ? &s->checkouts[framework] : NULL;
+    if (!known || *known < 0) return STR("");
+    struct str folder = checkout_folder(a, diags, source);
+    if (*known > 0) return str_slice(folder, 0, (size_t)*known);
+    struct str root = find_root(a, folder, framework);
+    *known = root.n ? (int)root.n : -1;
+    return root;
 }
 
 struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t source,
