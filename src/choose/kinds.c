@@ -281,18 +281,12 @@ void kinds_kept(const struct config *c, const struct kinds_saved *saved,
         kept[i] = layer_kept(&c->knobs, &saved->lists[i], &routed[i]);
 }
 
-/* `plain`: layers of a plan that recomputes nothing. */
-static void measure(const struct config *c, const struct time_layers *plain,
-                    const struct knobs *plain_key, const struct kinds_saved *saved,
+static void measure(struct config *c, struct plain_layers *plain, const struct kinds_saved *saved,
                     struct rung *out)
 {
     struct time_layers layers;
     struct time_rates rates;
-    struct knobs key = time_key_without_recompute(time_layers_key(&c->knobs));
-    if (memcmp(&key, plain_key, sizeof key) == 0)
-        time_layers_repeat(plain, c, &layers);
-    else
-        time_layers_init(c, &layers);
+    time_layers_beside(plain, c, NULL, &layers);
     time_rates_of(&layers, c, &rates);
     double routed[MODEL_MAX_KINDS];
     kinds_kept(c, saved, out->kept, routed);
@@ -351,18 +345,14 @@ static void find_recompute(const struct kinds *all, struct config *c, struct kin
     bool keep[SPACE_MAX_STATES];
     struct kinds_saved saved;
     struct states x = space_states(all->request, &decisions[DECISION_RECOMPUTE], c);
-    struct knobs plain_key = time_key_without_recompute(time_layers_key(&spot));
-    struct time_layers plain;
-    c->knobs = time_key_without_recompute(spot);
-    time_layers_init(c, &plain);
-    c->knobs = spot;
+    struct plain_layers plain = {.key.tp = 0};
     kinds_save(c, &saved);
     for (int i = 0; i < x.n; i++) {
         c->knobs = spot;
         space_set(x.items[i], c);
         rungs[i] = (struct rung){
             .move = x.items[i], .wish = wish_of(all, &c->knobs), .modules = repeated(&c->knobs)};
-        measure(c, &plain, &plain_key, &saved, &rungs[i]);
+        measure(c, &plain, &saved, &rungs[i]);
     }
     c->knobs = spot;
     sort_items(rungs, (size_t)x.n, sizeof *rungs, rung_cmp);

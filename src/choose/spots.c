@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/spots.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,20 +81,6 @@ static void find_free(struct spots *s)
     *k = saved;
 }
 
-/* The present layers, from those that recompute nothing: groups ask for one state after another. */
-static void take_layers(const struct spots *s, struct plain_layers *plain, struct time_layers *out)
-{
-    struct knobs *k = &s->c->knobs, present = *k;
-    struct knobs key = time_key_without_recompute(time_layers_key(k));
-    if (plain->key.tp == 0 || memcmp(&plain->key, &key, sizeof key) != 0) {
-        *k = key;
-        time_layers_init_known(s->c, s->kernels, &plain->layers);
-        *k = present;
-        plain->key = key;
-    }
-    time_layers_repeat(&plain->layers, s->c, out);
-}
-
 /* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden,
    and seen. */
 static void take_ways(const struct spots *s, struct plain_layers *plain, struct least_rates *least)
@@ -102,7 +89,7 @@ static void take_ways(const struct spots *s, struct plain_layers *plain, struct 
     struct time_layers layers;
     struct time_rates one;
     int n = s->hidden.overlap_ep ? 2 : 1;
-    take_layers(s, plain, &layers);
+    time_layers_beside(plain, s->c, s->kernels, &layers);
     for (int way = 0; way < n; way++) {
         k->overlap_ep = way == 0 && s->hidden.overlap_ep;
         time_rates_of(&layers, s->c, &one);
@@ -115,14 +102,14 @@ static void take_ways(const struct spots *s, struct plain_layers *plain, struct 
     least->n = n;
 }
 
-/* How keys may be exchanged on the present layout, MOST_EXCHANGES at most: asked where there is
- * somebody to exchange with.
- */
+/* How keys may be exchanged on the present layout, where there is somebody to exchange with. */
 static struct states exchanges_of(const struct spots *s)
 {
     struct states none = {.n = 1, .items = {NULL}};
     if (s->c->knobs.cp == 1) return none;
-    return space_states(s->request, &decisions[DECISION_CP_EXCHANGE], s->c);
+    struct states x = space_states(s->request, &decisions[DECISION_CP_EXCHANGE], s->c);
+    assert(x.n <= MOST_EXCHANGES);
+    return x;
 }
 
 /* Bytes: the products of weights' gradients write them. */

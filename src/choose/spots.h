@@ -54,12 +54,6 @@ struct schedule {
 /* Schedules that were worked out: at other rates they bound too, if less. */
 enum { SPOTS_KNOWN_SCHEDULES = 256 };
 
-/* Layers of the last plans that recompute nothing, with each dispatcher; [1]: captured whole. */
-struct plain_layers {
-    struct knobs key; /* time_key_without_recompute of time_layers_key; tp 0: none yet */
-    struct time_layers layers;
-};
-
 struct spots {
     const struct search_request *request;
     struct arena *arena;
@@ -71,7 +65,8 @@ struct spots {
     VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
-    struct plain_layers *plain;                 /* [dispatchers.n][2][MOST_EXCHANGES] */
+    struct plain_layers *plain;                 /* [dispatchers.n][2][MOST_EXCHANGES] of the last
+                                                   plans; [1]: captured whole */
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
     struct least_rates rough[2];                /* as a group's `least`, of time_rough_rates */

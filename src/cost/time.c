@@ -50,6 +50,18 @@ struct knobs time_key_without_recompute(struct knobs key)
     return key;
 }
 
+void time_layers_beside(struct plain_layers *plain, struct config *c, struct known_kernels *known,
+                        struct time_layers *out)
+{
+    struct knobs key = time_key_without_recompute(time_layers_key(&c->knobs)), present = c->knobs;
+    if (plain->key.tp == 0 || memcmp(&plain->key, &key, sizeof key) != 0) {
+        c->knobs = plain->key = key;
+        time_layers_init_known(c, known, &plain->layers);
+        c->knobs = present;
+    }
+    time_layers_repeat(&plain->layers, c, out);
+}
+
 struct knobs time_layers_key(const struct knobs *k)
 {
     struct knobs x = *k;

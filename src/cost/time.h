@@ -33,6 +33,16 @@ void time_layers_repeat(const struct time_layers *other, const struct config *c,
 struct knobs time_layers_key(const struct knobs *k);
 /* The knobs of the same plan that recomputes nothing. */
 struct knobs time_key_without_recompute(struct knobs key);
+/* Layers of a plan that recomputes nothing, for those that follow and differ from it in that alone;
+   key.tp 0: none yet. */
+struct plain_layers {
+    struct knobs key;
+    struct time_layers layers;
+};
+/* What time_layers_init_known makes of the plan, from the plain ones, which are made where they are
+   another plan's. *c is given back as it was. */
+void time_layers_beside(struct plain_layers *plain, struct config *c, struct known_kernels *known,
+                        struct time_layers *out);
 /* The rest of time_estimate. The knobs that time_layers_init read must be those of `c`. */
 bool time_estimate_layers(const struct time_layers *l, const struct config *c,
                           struct time_estimate *out, struct cost_trace *trace);

@@ -11,7 +11,7 @@ struct span {
     uint32_t source, line, column, end_line, end_column;
 };
 
-enum { SOURCE_CHECKOUTS = 3 };
+enum { SOURCE_CHECKOUTS = 3 }; /* a place for each framework (facts/param.h) */
 
 struct source {
     struct str path, text;

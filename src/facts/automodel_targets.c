@@ -9,14 +9,19 @@
 #include "facts/checkout.h"
 #include "facts/import_path.h"
 
-static void complain(struct facts *f, const struct node *value, const char *why)
+/* The check of AutoModel's loader that refuses it. */
+static void cover(struct diag *d)
 {
     static const struct str covers[] = {{"automodel:X02", 13}};
-    struct diag *d = diag_add(f->diags, SEVERITY_ERROR, "import-path", node_span(f->diags, value),
-                              "%.*s cannot be imported: %s", STR_ARG(value->text), why);
     d->covers = covers;
     d->n_covers = 1;
     d->source = STR("nemo_automodel/components/config/loader.py:276");
+}
+
+static void complain(struct facts *f, const struct node *value, const char *why)
+{
+    cover(diag_add(f->diags, SEVERITY_ERROR, "import-path", node_span(f->diags, value),
+                   "%.*s cannot be imported: %s", STR_ARG(value->text), why));
 }
 
 static const struct automodel_recipe *recipe_named(struct str name)
@@ -168,20 +173,11 @@ static void check_own_target(struct facts *f, const struct node *value)
     allow_copy(f, d, module, behind);
 }
 
-static void check_other_target(struct facts *f, const struct node *value)
-{
-    struct str near = import_path_slip(value->text);
-    if (!near.n) return;
-    complain(f, value, "its package has no such name");
-    struct diag *d = &f->diags->items[f->diags->n - 1];
-    d->severity = SEVERITY_WARNING;
-    diag_suggest(f->diags, d, near);
-}
-
 /* ---- all paths ---- */
 
 static void check_target(struct facts *f, const struct node *value)
 {
+    struct diag *slip;
     if (node_value(f->arena, value, SCALAR_YAML11).kind != VALUE_STRING) return;
     size_t colon = str_find(value->text, ':');
     if (colon < value->text.n)
@@ -192,8 +188,8 @@ static void check_target(struct facts *f, const struct node *value)
         complain(f, value, "a part of the path is empty");
     else if (str_starts(value->text, STR("nemo_automodel.")))
         check_own_target(f, value);
-    else
-        check_other_target(f, value);
+    else if ((slip = import_path_check(f, value)))
+        cover(slip);
 }
 
 void automodel_check_targets(struct facts *f, const struct node *node)

@@ -106,7 +106,7 @@ static const char *const names[] = {
     "transformers.GenerationConfig.from_dict",
 };
 
-struct str import_path_slip(struct str path)
+static struct str nearest(struct str path)
 {
     struct edit_nearest near = {.word = path};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -115,4 +115,15 @@ struct str import_path_slip(struct str path)
         if (edit_is_slip(path, name, 1)) edit_offer(&near, name);
     }
     return near.best;
+}
+
+struct diag *import_path_check(struct facts *f, const struct node *value)
+{
+    struct str meant = nearest(value->text);
+    if (!meant.n) return NULL;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "import-path", node_span(f->diags, value),
+                 "%.*s cannot be imported: its package has no such name", STR_ARG(value->text));
+    diag_suggest(f->diags, d, meant);
+    return d;
 }

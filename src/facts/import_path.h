@@ -3,10 +3,10 @@
 #ifndef MOEPLAN_FACTS_IMPORT_PATH_H
 #define MOEPLAN_FACTS_IMPORT_PATH_H
 
-#include "base/str.h"
+#include "facts/facts.h"
 
-/* The name of torch, transformers, Megatron-LM or another package that a path is a letter away
-   from; empty: it is one, or nobody here knows. */
-struct str import_path_slip(struct str path);
+/* Warns of a path that is a letter away from a name of torch, transformers, Megatron-LM or another
+   package. NULL: it is such a name, or nobody here knows. */
+struct diag *import_path_check(struct facts *f, const struct node *value);
 
 #endif

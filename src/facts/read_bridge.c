@@ -171,12 +171,7 @@ static void check_targets(struct facts *f, const struct node *node, int depth)
         const struct node *item = node->items[i];
         if (item->kind != NODE_SCALAR) check_targets(f, item, depth + 1);
         bool target = node->kind == NODE_MAP && str_is(node->keys[i]->text, "_target_");
-        struct str near = target ? import_path_slip(item->text) : (struct str){"", 0};
-        if (!near.n) continue;
-        struct diag *d =
-            diag_add(f->diags, SEVERITY_WARNING, "import-path", node_span(f->diags, item),
-                     "%.*s cannot be imported: its package has no such name", STR_ARG(item->text));
-        diag_suggest(f->diags, d, near);
+        if (target) import_path_check(f, item);
     }
 }
 

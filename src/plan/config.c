@@ -233,11 +233,7 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
     return true;
 }
 
-/* Transformer Engine's ring knows neither windows nor a softmax with a sink, its gather no sink; a
-   part of the heads for each rank works for both where they can be dealt out
-   (transformer_engine context_parallel.py). An indexer picks among all keys, so they are gathered
-   whatever is said (megatron/core/transformer/experimental_attention_variant/dsa.py; AutoModel's
-   models/glm_moe_dsa/cp.py). */
+/* Whether attention has neither a window nor sinks, which a ring knows nothing of. */
 static bool is_plain(const struct model_shape *m)
 {
     return !m->sinks && m->window == 0;
@@ -264,6 +260,11 @@ static int dealt_inside(const struct config *c)
     return found;
 }
 
+/* Transformer Engine's ring knows neither windows nor a softmax with a sink, its gather no sink; a
+   part of the heads for each rank works for both where they can be dealt out
+   (transformer_engine context_parallel.py). An indexer picks among all keys, so they are gathered
+   whatever is said (megatron/core/transformer/experimental_attention_variant/dsa.py; AutoModel's
+   models/glm_moe_dsa/cp.py). */
 bool config_has_cp_comm(const struct config *c, enum cp_comm comm)
 {
     const struct model_shape *m = &c->model;

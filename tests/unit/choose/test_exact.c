@@ -659,6 +659,19 @@ static void ask_with_pin(struct arena *a, const struct question *open, const cha
     ask(a, &pinned, some, scratch);
 }
 
+/* The knobs of the fastest plan of an open question, which a pin makes no faster. */
+static struct knobs fastest_anyway(struct arena *a, const struct question *open, const char *pin)
+{
+    struct arena *scratch = arena_new(0);
+    struct asked all, some;
+    ask_with_pin(a, open, pin, &all, &some, scratch);
+    const struct contender *fastest = fastest_of(all.answer.search);
+    assert_true(fastest->step_s <= 1.001 * fastest_of(some.answer.search)->step_s);
+    struct knobs knobs = fastest->knobs;
+    arena_free(scratch);
+    return knobs;
+}
+
 /* What needs the least memory was once found on the first layout that asked, which a pin changes.
  */
 static void no_pin_finds_a_faster_plan(void **state)
@@ -666,12 +679,7 @@ static void no_pin_finds_a_faster_plan(void **state)
     static const struct question open = {
         "megatron", "nemotron-3-nano-30b-a3b", "h100", "fp8_tensorwise", 16, 1024, 8192, {NULL},
         NULL};
-    struct arena *scratch = arena_new(0);
-    struct asked all, some;
-    ask_with_pin(*state, &open, "mbs: 1", &all, &some, scratch);
-    double least = fastest_of(some.answer.search)->step_s;
-    assert_true(fastest_of(all.answer.search)->step_s <= 1.001 * least);
-    arena_free(scratch);
+    fastest_anyway(*state, &open, "mbs: 1");
 }
 
 /* Micro-batches were once powers of two alone, which leaves of a batch of 3 x 64 either small ones
@@ -680,13 +688,7 @@ static void micro_batches_are_what_divides(void **state)
 {
     static const struct question open = {"bridge", "qwen3-30b-a3b", "b300", "bf16", 64, 192,
                                          2048,     {NULL},          NULL};
-    struct arena *scratch = arena_new(0);
-    struct asked all, some;
-    ask_with_pin(*state, &open, "mbs: 3", &all, &some, scratch);
-    const struct contender *fastest = fastest_of(all.answer.search);
-    assert_true(fastest->step_s <= 1.001 * fastest_of(some.answer.search)->step_s);
-    assert_int_equal(fastest->knobs.mbs % 3, 0);
-    arena_free(scratch);
+    assert_int_equal(fastest_anyway(*state, &open, "mbs: 3").mbs % 3, 0);
 }
 
 /* Parameters that are gathered anew for the backward leave room for longer microbatches. */
@@ -694,13 +696,8 @@ static void resharding_is_a_decision(void **state)
 {
     static const struct question open = {"automodel", "gpt-oss-20b", "h100", "bf16", 8,
                                          256,         4096,          {NULL}, NULL};
-    struct arena *scratch = arena_new(0);
-    struct asked all, some;
-    ask_with_pin(*state, &open, "reshard_after_forward: true", &all, &some, scratch);
-    const struct contender *fastest = fastest_of(all.answer.search);
-    assert_true(fastest->step_s <= 1.001 * fastest_of(some.answer.search)->step_s);
-    assert_true(fastest->knobs.reshard_stated && fastest->knobs.reshard_after_forward);
-    arena_free(scratch);
+    struct knobs k = fastest_anyway(*state, &open, "reshard_after_forward: true");
+    assert_true(k.reshard_stated && k.reshard_after_forward);
 }
 
 /* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
