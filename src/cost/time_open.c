@@ -45,11 +45,12 @@ static bool many_virtual_stages(struct config *c)
 }
 
 /* A plan that spells out switches leaves the others off; but where most recipes capture (rule
-   assume-captured) it does not say so that this one does not. */
+   assume-captured), and of experts on such chips where half of all runs do, it does not say so that
+   this one does not. */
 static bool graphs_are_open(const struct config *c)
 {
-    bool usual = config_traits(c)->recipes_capture && c->machine.compute_capability >= 10;
-    return usual || c->unstated & UNSTATED_SWITCHES;
+    bool usual = config_traits(c)->recipes_capture || c->model.experts > 0;
+    return (usual && c->machine.compute_capability >= 10) || c->unstated & UNSTATED_SWITCHES;
 }
 
 /* What launches most kernels is captured where experts leave it alone (rule assume-captured), or
@@ -82,6 +83,30 @@ static bool overlap_of_exchange(struct config *c)
     return other;
 }
 
+/* Less than three in ten of the public recipes capture whole iterations, or overlap the exchange; of
+   those that overlap it on Blackwell half capture so, and of these nearly all overlap. */
+static bool captures_whole(const struct config *c)
+{
+    return knobs_captured(&c->knobs) & SCOPE_FULL;
+}
+
+static bool overlaps_exchange(const struct config *c)
+{
+    return c->knobs.overlap_ep;
+}
+
+static bool never(const struct config *c)
+{
+    (void)c;
+    return false;
+}
+
+static bool always(const struct config *c)
+{
+    (void)c;
+    return true;
+}
+
 static bool other_routing(struct config *c)
 {
     c->knobs.force_balance = !c->knobs.force_balance;
@@ -112,22 +137,22 @@ static bool recompute_much(struct config *c)
 }
 
 /* Ways of runs that are silent. A plan that spells out switches leaves the others off, so that most
-   of them are open in a plan of sizes alone. A seldom way pulls the interval to its step, another
-   to the whole of its interval. Those of the same bits stand together. */
+   of them are open in a plan of sizes alone. A way that few recipes have pulls the interval to its
+   step, a usual one to the whole of its interval. Those of the same bits stand together. */
 static const struct {
-    uint32_t bits;                  /* all of them are open */
-    bool (*take)(struct config *c); /* false: the plan has it, or cannot */
-    bool seldom;                    /* less than three in ten of the public recipes have it */
-} ways[] = {{UNSTATED_DISPATCHER, other_dispatcher, false},
-            {UNSTATED_STAGES, two_virtual_stages, false},
-            {UNSTATED_STAGES, many_virtual_stages, false},
-            {UNSTATED_MODULES, recompute_little, true},
-            {UNSTATED_MODULES, recompute_much, true},
-            {UNSTATED_GRAPHS, other_graphs, false},
-            {UNSTATED_GRAPHS, graph_of_iteration, true},
-            {UNSTATED_OVERLAP, overlap_of_exchange, true},
-            {UNSTATED_SWITCHES | UNSTATED_ROUTING, other_routing, true},
-            {UNSTATED_SWITCHES | UNSTATED_RECOMPUTE, recompute_all, true}};
+    uint32_t bits;                         /* all of them are open */
+    bool (*take)(struct config *c);        /* false: the plan has it, or cannot */
+    bool (*usual)(const struct config *c); /* of recipes for what else the plan has */
+} ways[] = {{UNSTATED_DISPATCHER, other_dispatcher, always},
+            {UNSTATED_STAGES, two_virtual_stages, always},
+            {UNSTATED_STAGES, many_virtual_stages, always},
+            {UNSTATED_MODULES, recompute_little, never},
+            {UNSTATED_MODULES, recompute_much, never},
+            {UNSTATED_GRAPHS, other_graphs, always},
+            {UNSTATED_GRAPHS, graph_of_iteration, overlaps_exchange},
+            {UNSTATED_OVERLAP, overlap_of_exchange, captures_whole},
+            {UNSTATED_SWITCHES | UNSTATED_ROUTING, other_routing, never},
+            {UNSTATED_SWITCHES | UNSTATED_RECOMPUTE, recompute_all, never}};
 
 /* Seconds of a microbatch on all ranks together. */
 static double pass_seconds(const struct time_layers *l, const struct config *c)
@@ -172,8 +197,9 @@ void time_allow_open(const struct time_layers *l, const struct config *c, struct
         if ((c->unstated & ways[i].bits) == ways[i].bits && ways[i].take(&changed)) {
             double ratio = step_ratio(l, c, &changed);
             least = fmin(least, ratio), most = fmax(most, ratio);
-            t->low = fmin(t->low, ratio * (ways[i].seldom ? t->step : low));
-            t->high = fmax(t->high, ratio * (ways[i].seldom ? t->step : high));
+            bool usual = ways[i].usual(c);
+            t->low = fmin(t->low, ratio * (usual ? low : t->step));
+            t->high = fmax(t->high, ratio * (usual ? high : t->step));
         }
         if (i + 1 < n && ways[i + 1].bits == ways[i].bits) continue;
         shorter *= least, longer *= most;

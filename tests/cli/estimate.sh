@@ -117,3 +117,28 @@ YAML
 of() { "$moeplan" estimate "$dir/$1.yaml" --format json | number "$2"; }
 awk "BEGIN { exit !($(of open step_s) == $(of deepep step_s) && $(of open step_high_s) > 0.98 * $(of torch step_high_s) &&
                     $(of open step_high_s) > 1.1 * $(of deepep step_high_s)) }" || fail "an open dispatcher does not widen the interval"
+
+# Where the whole iteration is captured nearly all recipes overlap the exchange: a plan that does not say so reaches to what that takes.
+# And of experts on Blackwell none says by its silence that it has no graphs, in Megatron-LM neither.
+cat >"$dir/whole.yaml" <<'YAML'
+moeplan: 1
+framework: megatron
+model: qwen3-30b-a3b
+platform: gb200
+gpus: 8
+seq: 4096
+mbs: 4
+gbs: 512
+ep: 8
+precision: mxfp8
+moe_token_dispatcher_type: flex
+moe_flex_dispatcher_backend: hybridep
+moe_router_force_load_balancing: true
+tp_comm_overlap: false
+YAML
+{ cat "$dir/whole.yaml"; echo "cuda_graph_impl: full_iteration"; } >"$dir/silent.yaml"
+{ cat "$dir/silent.yaml"; echo "overlap_moe_expert_parallel_comm: true"; } >"$dir/overlapped.yaml"
+awk "BEGIN { exit !($(of silent step_low_s) < 1.02 * $(of overlapped step_low_s)) }" || fail "a silent overlap does not widen the interval"
+{ cat "$dir/whole.yaml"; echo "overlap_moe_expert_parallel_comm: false"; } >"$dir/uncaptured.yaml"
+{ cat "$dir/uncaptured.yaml"; echo "cuda_graph_impl: transformer_engine"; echo "cuda_graph_scope: [attn, moe_router, moe_preprocess]"; } >"$dir/captured.yaml"
+awk "BEGIN { exit !($(of uncaptured step_low_s) < 1.02 * $(of captured step_low_s)) }" || fail "silent graphs do not widen the interval"
