@@ -210,7 +210,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
                                           : room_is_known_cramped(s, x->recompute, 0));
         enum result one = cramped ? NO_ROOM : try_sides(s, v, x);
         settled = one == GOOD;
-        if (one == HOPELESS) variant_give_up(v, x->recompute, x->offload);
+        if (one == HOPELESS) variant_give_up(s, v, x->recompute, x->offload);
         if (!settled && !all && ++*without >= TRIED_FIRST)
             cramped = room_is_cramped(s, x->recompute, x->offload);
     }

@@ -233,6 +233,11 @@ static const struct ladder *ladder_of(struct search *s, int offload)
     return make_ladder(s, modules);
 }
 
+uint64_t room_keeping_more(struct search *s, int recompute, int offload)
+{
+    return ladder_of(s, offload)->less[recompute];
+}
+
 /* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
 static void note_cramped(struct search *s, uint64_t states, int offload)
 {

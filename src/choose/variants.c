@@ -175,9 +175,11 @@ void variants_open(struct search *s)
     }
 }
 
-void variant_give_up(struct variant *v, int recompute, int offload)
+void variant_give_up(struct search *s, struct variant *v, int recompute, int offload)
 {
-    v->hopeless[offload] |= (uint64_t)1 << recompute;
+    uint64_t none = room_keeping_more(s, recompute, offload);
+    v->hopeless[offload] |= none;
+    v->settled[offload] |= none;
 }
 
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload)

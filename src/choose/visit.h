@@ -245,6 +245,9 @@ bool room_is_denied_to_all(struct search *s);
 /* The states of recomputation, as bits, of which that is so with an offload on the present spot,
    whatever the other switches, as far as those tell that were asked. *asked: these alone. */
 uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked);
+/* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload: where
+   that has no room, none of them has beside the same switches. */
+uint64_t room_keeping_more(struct search *s, int recompute, int offload);
 /* Forgets what is known of the spot and stages before, but for what has no room with an offload
    (room_never). */
 void room_forget(struct search *s, int offload, uint64_t never);
@@ -293,8 +296,8 @@ struct open_sides *variant_open_sides(struct search *s, struct variant *v, int r
 /* Nothing but what is hopeless is settled, nor known to be fast, on the present spot and stages. */
 void variants_open(struct search *s);
 /* Notes that a variant has no room on the class of stages with an offload and a state of
-   recomputation. */
-void variant_give_up(struct variant *v, int recompute, int offload);
+   recomputation: nor has it with those that keep more. */
+void variant_give_up(struct search *s, struct variant *v, int recompute, int offload);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
    those that are no faster, repeat no less and offload no less. */
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);
