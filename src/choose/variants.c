@@ -68,7 +68,6 @@ static void measure(struct search *s, struct variant *v)
     const struct kind *kind = present_kind(s);
     v->rates = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
     v->settled = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
-    v->hopeless = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
     s->c.knobs = v->knobs;
     space_set(kind->recompute[0], &s->c);
     v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0), 1);
@@ -146,12 +145,17 @@ void variants_list(struct search *s)
     s->c.knobs = saved;
 }
 
-void variants_start(struct search *s)
+void variants_start(struct search *s, struct turn *turn, bool more)
 {
-    size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
+    size_t n = s->group->n_variants * (size_t)present_kind(s)->n_offloads;
+    if (!turn->hopeless[more]) turn->hopeless[more] = ARENA_ARRAY(s->arena, uint64_t, n);
+    s->hopeless = turn->hopeless[more];
     s->visit++;
-    for (size_t i = 0; i < s->group->n_variants; i++)
-        memset(s->group->variants[i].hopeless, 0, bytes);
+}
+
+static uint64_t *hopeless_of(const struct search *s, const struct variant *v)
+{
+    return &s->hopeless[(v - s->group->variants) * present_kind(s)->n_offloads];
 }
 
 struct open_sides *variant_open_sides(struct search *s, struct variant *v, int recompute,
@@ -170,15 +174,15 @@ void variants_open(struct search *s)
     size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
     for (size_t i = 0; i < s->group->n_variants; i++) {
         struct variant *v = &s->group->variants[i];
-        memcpy(v->settled, v->hopeless, bytes);
+        memcpy(v->settled, hopeless_of(s, v), bytes);
         v->fast = 0;
     }
 }
 
-void variant_give_up(struct search *s, struct variant *v, int recompute, int offload)
+void variant_give_up(struct search *s, const struct variant *v, int recompute, int offload)
 {
     uint64_t none = room_keeping_more(s, recompute, offload);
-    v->hopeless[offload] |= none;
+    hopeless_of(s, v)[offload] |= none;
     v->settled[offload] |= none;
 }
 

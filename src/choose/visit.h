@@ -50,8 +50,6 @@ struct variant {
                                   matter without offload with state r of recomputation */
     uint64_t *settled;         /* [n_offloads] on the present spot and stages: bit r: needs no trial
                                   with state r of recomputation */
-    uint64_t *hopeless;        /* [n_offloads] likewise, for want of room on all stages of the class
-                                  being visited */
     struct open_sides *open;   /* [n_offloads][n_recompute]; NULL: none yet */
 };
 
@@ -99,6 +97,8 @@ struct turn {
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
     uint64_t asked[2]; /* of these, those that were asked */
     bool begun;        /* the most promising number of virtual stages of either was tried */
+    uint64_t *hopeless[2]; /* [n_variants][n_offloads] of either: bit r: has no room on any of its
+                              stages with state r of recomputation; NULL: not asked yet */
 };
 
 /* A spot that waits until no other has a smaller bound: of its step time, seconds, or once it has
@@ -155,6 +155,7 @@ struct search {
     struct rank_params params;
     double around;           /* seconds of a step around its passes, at least */
     int least_vpp, most_vpp; /* virtual stages of the class being visited */
+    uint64_t *hopeless;      /* that class's of the turn */
     uint32_t visit;          /* the number of that visit, from 1 on */
     struct room rooms[KINDS_MOST_OFFLOADS];
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
@@ -287,8 +288,8 @@ void variants_list(struct search *s);
 void variant_set(struct search *s, const struct variant *v, int recompute);
 /* Rates of the present knobs, which are the variant's, that no side and no pp undercuts. */
 const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute);
-/* No variant is hopeless on the class of stages. */
-void variants_start(struct search *s);
+/* From here on a class of stages of the turn is visited. */
+void variants_start(struct search *s, struct turn *turn, bool more);
 /* What is known of a variant's sides on the class of stages, with an offload and a state of
    recomputation. */
 struct open_sides *variant_open_sides(struct search *s, struct variant *v, int recompute,
@@ -297,7 +298,7 @@ struct open_sides *variant_open_sides(struct search *s, struct variant *v, int r
 void variants_open(struct search *s);
 /* Notes that a variant has no room on the class of stages with an offload and a state of
    recomputation: nor has it with those that keep more. */
-void variant_give_up(struct search *s, struct variant *v, int recompute, int offload);
+void variant_give_up(struct search *s, const struct variant *v, int recompute, int offload);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
    those that are no faster, repeat no less and offload no less. */
 void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);
