@@ -260,36 +260,65 @@ void room_forget(struct search *s, int offload, uint64_t never)
     note_cramped(s, never, offload);
 }
 
+/* Whether the leanest is denied, which is noted of what keeps more, as the opposite of what keeps
+   less. */
+static bool is_denied(struct search *s, int recompute, int offload)
+{
+    const struct ladder *ladder = ladder_of(s, offload);
+    bool denied = lean_is_denied(s, recompute, offload, s->c.knobs.vpp);
+    if (denied)
+        note_cramped(s, ladder->less[recompute], offload);
+    else
+        s->rooms[offload].open |= ladder->more[recompute];
+    return denied;
+}
+
 static void ask_lean(struct search *s, int recompute, int offload)
 {
     struct contender o;
-    if (!lean_is_denied(s, recompute, offload, s->c.knobs.vpp) &&
-        lean_has_room(s, recompute, offload, &o))
+    if (is_denied(s, recompute, offload)) return;
+    if (lean_has_room(s, recompute, offload, &o))
         room_is_noted(s, recompute, offload);
     else
         note_cramped(s, ladder_of(s, offload)->less[recompute], offload);
 }
 
+/* Once something fits, nothing that takes a division: most states that are not denied have room, and
+   to divide the leanest plan's layers takes as long as to try a few others. */
+static void ask_quickly(struct search *s, int recompute, int offload)
+{
+    if (s->finalists.n_fast > 0)
+        is_denied(s, recompute, offload);
+    else
+        ask_lean(s, recompute, offload);
+}
+
+/* The states of which that tells something. */
+static uint64_t told_quickly(const struct search *s, const struct room *room)
+{
+    return room->roomy | room->cramped | (s->finalists.n_fast > 0 ? room->open : 0);
+}
+
 /* A state of which nothing is known: where room began the last time, or just before that, else the
    one in the middle. */
-static int next_state(const struct search *s, const struct ladder *ladder, const struct room *room,
-                      int edge)
+static int next_state(const struct search *s, const struct ladder *ladder, uint64_t known, int edge)
 {
     int open[SPACE_MAX_STATES], n = 0, near = -1;
     for (int i = 0; i < present_kind(s)->n_recompute; i++) {
         int state = ladder->order[i];
-        if ((room->roomy | room->cramped) >> state & 1) continue;
+        if (known >> state & 1) continue;
         if (i == edge || i == edge - 1) near = state;
         open[n++] = state;
     }
     return near >= 0 ? near : open[n / 2];
 }
 
-/* The place in the ladder from which on there is room; past its end: nowhere. */
+/* The place in the ladder from which on there is room, or may be; past its end: nowhere. */
 static int edge_of(const struct search *s, const struct ladder *ladder, const struct room *room)
 {
     int at = 0, n = present_kind(s)->n_recompute;
-    while (at < n && !(room->roomy >> ladder->order[at] & 1))
+    uint64_t cramped = room->cramped & ~room->roomy;
+    while (at < n && cramped >> ladder->order[at] & 1)
         at++;
     return at;
 }
@@ -311,16 +340,16 @@ bool room_is_cramped_now(struct search *s, int recompute, int offload)
 bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
-    uint64_t bit = (uint64_t)1 << recompute;
+    uint64_t bit = (uint64_t)1 << recompute, told = told_quickly(s, room);
     int *edge = &s->edges[offload];
-    if (!(room->roomy | room->cramped) && *edge == UNKNOWN_EDGE)
-        ask_lean(s, present_kind(s)->fullest, offload);
-    if ((room->roomy | room->cramped) & bit) return !(room->roomy & bit);
+    if (!told && *edge == UNKNOWN_EDGE) ask_quickly(s, present_kind(s)->fullest, offload);
+    told = told_quickly(s, room);
+    if (told & bit) return room_is_known_cramped(s, recompute, offload);
     const struct ladder *ladder = ladder_of(s, offload);
-    while (!((room->roomy | room->cramped) & bit))
-        ask_lean(s, next_state(s, ladder, room, *edge), offload);
+    for (; !(told & bit); told = told_quickly(s, room))
+        ask_quickly(s, next_state(s, ladder, told, *edge), offload);
     *edge = edge_of(s, ladder, room);
-    return !(room->roomy & bit);
+    return room_is_known_cramped(s, recompute, offload);
 }
 
 uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked)
@@ -331,7 +360,7 @@ uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked
     if (s->request->exhaustive) return 0;
     const struct ladder *ladder = ladder_of(s, offload);
     while (~(known.roomy | known.cramped) & all) {
-        int state = next_state(s, ladder, &known, s->never_edge);
+        int state = next_state(s, ladder, known.roomy | known.cramped, s->never_edge);
         if (lean_is_denied(s, state, offload, most_vpp)) {
             known.cramped |= ladder->less[state];
             *asked |= (uint64_t)1 << state;

@@ -63,6 +63,7 @@ struct variants_least {
 /* States of recomputation that have, or have not, room on the present spot and stages: bit r. */
 struct room {
     uint64_t roomy, cramped;
+    uint64_t open; /* of neither known, and not denied (room_is_denied) */
 };
 enum { UNKNOWN_EDGE = -1 };
 
@@ -257,7 +258,7 @@ void room_is_noted(struct search *s, int recompute, int offload);
 /* Whether it is known already that a state of recomputation has no room on the present spot and
    stages with an offload, whatever the other switches. */
 bool room_is_known_cramped(const struct search *s, int recompute, int offload);
-/* Whether that is so. */
+/* Whether that is so; where something fits already, as far as it can be told without a division. */
 bool room_is_cramped(struct search *s, int recompute, int offload);
 /* The same where nothing will be asked of other states: directly. */
 bool room_is_cramped_now(struct search *s, int recompute, int offload);
