@@ -35,6 +35,8 @@ struct way {
     bool risky; /* struct contender */
 };
 
+struct settled;
+
 /* What holds wherever the same moves are possible; found on the first spot of the kind. */
 struct kind {
     uint64_t given; /* bits of move_need, and of what the data-parallel ranks share */
@@ -54,6 +56,7 @@ struct kind {
     struct lean *leans[KINDS_MOST_OFFLOADS][2]; /* [1]: where whole layers are repeated; NULL: not
                                                    asked yet */
     VEC(struct way) ways; /* of the search: found on the first group that asks */
+    struct settled *settled; /* likewise */
 };
 
 /* What layers keep at an end, for states that differ beside them. */

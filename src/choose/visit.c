@@ -158,14 +158,15 @@ static void order_stages(const struct search *s, struct stages *x)
 }
 
 /* Visits stages that are near one another, which share bounds. */
-static void visit_near(struct search *s, struct turn *turn, struct stages *x, bool more)
+static void visit_near(struct search *s, const struct turn *turn, struct stages *x, bool more)
 {
     double wish = turn->spot->wish;
     int most = x->values[x->n - 1];
     search_set_spot(s, turn->spot, x->values[0]);
     bool any = any_matters(s, &turn->least[more], most, wish), plain = any && !s->offload_alone;
     if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
-    variants_start(s, turn, more);
+    s->least_vpp = x->values[0], s->most_vpp = most;
+    settled_start(s);
     order_stages(s, x);
     for (int i = 0; i < x->n; i++) {
         search_set_spot(s, turn->spot, x->values[i]);
@@ -174,7 +175,7 @@ static void visit_near(struct search *s, struct turn *turn, struct stages *x, bo
 }
 
 /* Of a class, the most promising stages alone. Whether there are others. */
-static bool visit_first(struct search *s, struct turn *turn, const struct stages *x,
+static bool visit_first(struct search *s, const struct turn *turn, const struct stages *x,
                         bool more)
 {
     struct stages one = *x;
@@ -186,7 +187,7 @@ static bool visit_first(struct search *s, struct turn *turn, const struct stages
 }
 
 /* The others, up to twice as many virtual stages at a time. */
-static void visit_others(struct search *s, struct turn *turn, const struct stages *x,
+static void visit_others(struct search *s, const struct turn *turn, const struct stages *x,
                          bool more)
 {
     struct stages sorted = *x, near;
@@ -214,7 +215,6 @@ static void visit(struct search *s, struct waiting *x)
     for (int more = 1; more >= 0; more--) {
         struct stages stages = stages_of(&vpp, more);
         if (stages.n == 0) continue;
-        s->least_vpp = stages.values[0], s->most_vpp = stages.values[stages.n - 1];
         if (turn->begun)
             visit_others(s, turn, &stages, more);
         else

@@ -8,7 +8,7 @@
      short of whole layers (the guides' order, S1.4); after all spots, in a second pass, offload is
      tried where there is room without.
      Whether one has room whatever the other switches is asked once, of the leanest plan with it;
-   - variants (variants.c), which change the layers' times: dispatcher, graphs, overlap. One that is
+   - variants (variants.c, settled.c), which change the layers' times: dispatcher, graphs, overlap. One that is
      settled with a state, as good as it gets or too slow, is so with all that recompute more;
    - sides (kinds.h), beside the layers. */
 #ifndef MOEPLAN_CHOOSE_VISIT_H
@@ -44,13 +44,17 @@ struct variant {
     bool risky;                /* struct contender */
     double seconds;            /* of a step without pipeline, recomputed as in the base */
     struct time_rates **rates; /* [n_recompute] at each state; NULL: not yet */
-    bool *slower;              /* [n_variants]: others that are as slow at least at every layer, and
-                                  no better liked */
-    uint64_t fast;             /* on the present spot and stages, of the second pass: bit r: may
-                                  matter without offload with state r of recomputation */
-    uint64_t *settled;         /* [n_offloads] on the present spot and stages: bit r: needs no trial
-                                  with state r of recomputation */
     struct open_sides *open;   /* [n_offloads][n_recompute]; NULL: none yet */
+};
+
+/* What needs no trial on the present spot and stages, and on all that are near them (settled.c). Of a
+   kind, whose groups have the same variants: a set of them for each offload and state of
+   recomputation, [1 + n_offloads][n_recompute][words], the first of them whatever is offloaded. */
+struct settled {
+    size_t words, n, n_fast; /* of a set; of all */
+    int n_recompute;
+    uint64_t *sets, *near;
+    uint64_t *fast; /* [n_recompute][words]: what may matter without offload */
 };
 
 /* What no variant of a group undercuts, of those with a risk or of those without. */
@@ -98,8 +102,6 @@ struct turn {
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
     uint64_t asked[2]; /* of these, those that were asked */
     bool begun;        /* the most promising number of virtual stages of either was tried */
-    uint64_t *hopeless[2]; /* [n_variants][n_offloads] of either: bit r: has no room on any of its
-                              stages with state r of recomputation; NULL: not asked yet */
 };
 
 /* A spot that waits until no other has a smaller bound: of its step time, seconds, or once it has
@@ -156,7 +158,6 @@ struct search {
     struct rank_params params;
     double around;           /* seconds of a step around its passes, at least */
     int least_vpp, most_vpp; /* virtual stages of the class being visited */
-    uint64_t *hopeless;      /* that class's of the turn */
     uint32_t visit;          /* the number of that visit, from 1 on */
     struct room rooms[KINDS_MOST_OFFLOADS];
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
@@ -289,24 +290,35 @@ void variants_list(struct search *s);
 void variant_set(struct search *s, const struct variant *v, int recompute);
 /* Rates of the present knobs, which are the variant's, that no side and no pp undercuts. */
 const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute);
-/* From here on a class of stages of the turn is visited. */
-void variants_start(struct search *s, struct turn *turn, bool more);
 /* What is known of a variant's sides on the class of stages, with an offload and a state of
    recomputation. */
 struct open_sides *variant_open_sides(struct search *s, struct variant *v, int recompute,
                                       int offload);
-/* Nothing but what is hopeless is settled, nor known to be fast, on the present spot and stages. */
-void variants_open(struct search *s);
+/* Words of a set of so many variants. */
+size_t variants_words(size_t n);
+
+/* ---- settled.c ---- */
+
+/* Nothing is settled on the class of stages that is visited from here on. */
+void settled_start(struct search *s);
+/* Nor on the present stages but what is so on all of the class; what is fast is not known. */
+void settled_open(struct search *s);
+/* What is settled now is so on all of the class. */
+void settled_keep(struct search *s);
 /* Notes that a variant has no room on the class of stages with an offload and a state of
    recomputation: nor has it with those that keep more. */
-void variant_give_up(struct search *s, const struct variant *v, int recompute, int offload);
+void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
    those that are no faster, repeat no less and offload no less. */
-void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);
-/* Notes that one may matter without offload: so do those that are no slower and repeat no more. */
-void variant_is_fast(struct search *s, const struct variant *v, int recompute);
-bool variant_is_settled(const struct variant *v, int recompute, int offload);
-/* The states of recomputation, as bits, with which all variants are. */
-uint64_t variants_settled(const struct search *s, int offload);
+void settled_add(struct search *s, const struct variant *v, int recompute, int offload);
+/* The first variant from there on that is not settled; NULL: all are. */
+struct variant *settled_next(struct search *s, struct variant *from, int recompute, int offload);
+bool settled_all(struct search *s, int recompute, int offload);
+/* Notes that a variant may matter without offload: so do those that are no slower and repeat no
+   more. */
+void settled_is_fast(struct search *s, const struct variant *v, int recompute);
+/* The one in the middle, by seconds, of the variants of which it is not known whether they may
+   matter without offload; NULL: it is of all. */
+struct variant *settled_middle(struct search *s, int recompute);
 
 #endif
