@@ -192,6 +192,20 @@ static bool is_refused_with(struct search *s, const struct combination *offload)
    try a few. */
 enum { TRIED_FIRST = 3 };
 
+/* Whether a plan with the present knobs' layers matters with any virtual stages of the class being
+   visited. */
+static bool matters_near(struct search *s, const struct time_rates *rates, double around)
+{
+    int vpp = s->c.knobs.vpp;
+    double seconds = spots_suspend_schedule(&s->spots);
+    s->c.knobs.vpp = s->least_vpp;
+    double least = spots_bound(&s->spots, &s->c, rates, s->most_vpp) + around;
+    s->c.knobs.vpp = vpp;
+    spots_resume_schedule(&s->spots, seconds);
+    double wish = s->wish - search_wish(s, PART_STAGES) + search_wish(s, PART_STATE);
+    return search_matters(s, least, wish);
+}
+
 /* Tries a variant; false: no other has room either. *without: those that were tried and have none,
    or would do better with more. */
 static bool try_variant(struct search *s, struct variant *v, const struct relief *x, int *without)
@@ -200,11 +214,11 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
     variant_set(s, v, x->recompute);
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
-    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) +
-                   (x->seconds > 0 ? x->seconds : s->around);
+    double around = x->seconds > 0 ? x->seconds : s->around,
+           least = around + spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp);
     s->risky = v->risky || s->last_resort;
     bool slow = !search_matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
-         settled = slow;
+         settled = slow, near = slow && s->least_vpp < s->most_vpp && !matters_near(s, rates, around);
     if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
                                           : room_is_known_cramped(s, x->recompute, 0));
@@ -215,7 +229,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
             cramped = room_is_cramped(s, x->recompute, x->offload);
     }
     s->risky = false;
-    if (settled) settled_add(s, v, x->recompute, x->offload);
+    if (settled) settled_add(s, v, x->recompute, x->offload, near);
     return !cramped;
 }
 
@@ -282,7 +296,7 @@ static void settle_slow(struct search *s, const struct spot *spot, double wish)
             if (may_matter(s, v, r, wish))
                 settled_is_fast(s, v, r);
             else
-                settled_add(s, v, r, 0);
+                settled_add(s, v, r, 0, false);
         }
     search_set_spot(s, spot, vpp);
 }

@@ -60,12 +60,6 @@ void settled_open(struct search *s)
     memset(x->fast, 0, x->n_fast * sizeof *x->fast);
 }
 
-void settled_keep(struct search *s)
-{
-    struct settled *x = sets_of(s);
-    memcpy(x->near, x->sets, x->n * sizeof *x->sets);
-}
-
 void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload)
 {
     struct settled *x = sets_of(s);
@@ -77,7 +71,7 @@ void settled_give_up(struct search *s, const struct variant *v, int recompute, i
     }
 }
 
-void settled_add(struct search *s, const struct variant *v, int recompute, int offload)
+void settled_add(struct search *s, const struct variant *v, int recompute, int offload, bool near)
 {
     struct settled *x = sets_of(s);
     const uint64_t *slower = &s->group->slower[number_of(s, v) * x->words];
@@ -85,6 +79,8 @@ void settled_add(struct search *s, const struct variant *v, int recompute, int o
         uint64_t *set = set_of(x, take_lowest(&more), offload == 0 ? ANY : offload);
         for (size_t i = 0; i < x->words; i++)
             set[i] |= slower[i];
+        for (size_t i = 0; i < x->words && near; i++)
+            x->near[set + i - x->sets] |= slower[i];
     }
 }
 
