@@ -222,7 +222,7 @@ static struct ladder *make_ladder(struct search *s, uint32_t offload_modules)
     return s->group->ladder = ladder;
 }
 
-static const struct ladder *ladder_of(struct search *s, int offload)
+static const struct ladder *find_ladder(struct search *s, int offload)
 {
     struct knobs present = s->c.knobs;
     combination_set(&present_kind(s)->offloads[offload], &s->c);
@@ -233,17 +233,26 @@ static const struct ladder *ladder_of(struct search *s, int offload)
     return make_ladder(s, modules);
 }
 
+static const struct ladder *ladder_of(struct search *s, int offload)
+{
+    struct present_ladders *x = &s->ladders;
+    if (x->group != s->group || x->kind != s->kind)
+        *x = (struct present_ladders){.group = s->group, .kind = s->kind};
+    if (!x->of[offload]) x->of[offload] = find_ladder(s, offload);
+    return x->of[offload];
+}
+
 uint64_t room_keeping_more(struct search *s, int recompute, int offload)
 {
     return ladder_of(s, offload)->less[recompute];
 }
 
 /* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
-static void note_cramped(struct search *s, uint64_t states, int offload)
+static void note_cramped(struct search *s, struct room *rooms, uint64_t states, int offload)
 {
     const struct kind *kind = present_kind(s);
     for (int i = 0; i < kind->n_offloads; i++)
-        if (kind->less_offload[offload] >> i & 1) s->rooms[i].cramped |= states;
+        if (kind->less_offload[offload] >> i & 1) rooms[i].cramped |= states;
 }
 
 void room_is_noted(struct search *s, int recompute, int offload)
@@ -254,41 +263,51 @@ void room_is_noted(struct search *s, int recompute, int offload)
         if (kind->more_offload[offload] >> i & 1) s->rooms[i].roomy |= roomy;
 }
 
-void room_forget(struct search *s, int offload, uint64_t never)
+void room_start(struct search *s, int offload, uint64_t never)
 {
-    memset(s->rooms, 0, sizeof s->rooms);
-    note_cramped(s, never, offload);
+    memset(s->near_rooms, 0, sizeof s->near_rooms);
+    note_cramped(s, s->near_rooms, never, offload);
 }
 
-/* Whether the leanest is denied, which is noted of what keeps more, as the opposite of what keeps
-   less. */
-static bool is_denied(struct search *s, int recompute, int offload)
+void room_forget(struct search *s)
+{
+    memcpy(s->rooms, s->near_rooms, sizeof s->rooms);
+}
+
+/* Whether the leanest is denied on all of the class, which is noted of what keeps more, as the
+   opposite of what keeps less. */
+static void ask_near(struct search *s, int recompute, int offload)
 {
     const struct ladder *ladder = ladder_of(s, offload);
-    bool denied = lean_is_denied(s, recompute, offload, s->c.knobs.vpp);
-    if (denied)
-        note_cramped(s, ladder->less[recompute], offload);
-    else
+    int vpp = s->c.knobs.vpp;
+    s->c.knobs.vpp = s->least_vpp;
+    if (lean_is_denied(s, recompute, offload, s->most_vpp)) {
+        note_cramped(s, s->near_rooms, ladder->less[recompute], offload);
+        note_cramped(s, s->rooms, ladder->less[recompute], offload);
+    } else {
+        s->near_rooms[offload].open |= ladder->more[recompute];
         s->rooms[offload].open |= ladder->more[recompute];
-    return denied;
+    }
+    s->c.knobs.vpp = vpp;
 }
 
 static void ask_lean(struct search *s, int recompute, int offload)
 {
     struct contender o;
-    if (is_denied(s, recompute, offload)) return;
-    if (lean_has_room(s, recompute, offload, &o))
+    if (!lean_is_denied(s, recompute, offload, s->c.knobs.vpp) &&
+        lean_has_room(s, recompute, offload, &o))
         room_is_noted(s, recompute, offload);
     else
-        note_cramped(s, ladder_of(s, offload)->less[recompute], offload);
+        note_cramped(s, s->rooms, ladder_of(s, offload)->less[recompute], offload);
 }
 
-/* Once something fits, nothing that takes a division: most states that are not denied have room, and
-   to divide the leanest plan's layers takes as long as to try a few others. */
+/* Once something fits, nothing that takes a division, and for all stages of the class together: most
+   states that are not denied have room, and to divide the leanest plan's layers takes as long as to
+   try a few others. */
 static void ask_quickly(struct search *s, int recompute, int offload)
 {
     if (s->finalists.n_fast > 0)
-        is_denied(s, recompute, offload);
+        ask_near(s, recompute, offload);
     else
         ask_lean(s, recompute, offload);
 }

@@ -70,7 +70,7 @@ static void visit_stages(struct search *s, const struct turn *turn, bool more, b
     bool asked = plain || s->offload_alone;
     if (!any_matters(s, NULL, s->c.knobs.vpp, wish) || is_barred(s)) return;
     spots_recall_schedule(&s->spots);
-    room_forget(s, offload_asked(s), turn->asked[more]);
+    room_forget(s);
     asked = asked && asked_matters(s, never, wish);
     if (asked || more_matters(s, wish)) {
         take_schedule(s);
@@ -167,6 +167,7 @@ static void visit_near(struct search *s, const struct turn *turn, struct stages 
     if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
     s->least_vpp = x->values[0], s->most_vpp = most;
     settled_start(s);
+    room_start(s, offload_asked(s), turn->asked[more]);
     order_stages(s, x);
     for (int i = 0; i < x->n; i++) {
         search_set_spot(s, turn->spot, x->values[i]);

@@ -64,10 +64,17 @@ struct variants_least {
     double wish;
 };
 
+/* The ladders (room.c) beside the offloads of a group's kind; NULL: not asked for yet. */
+struct present_ladders {
+    const struct group *group;
+    size_t kind;
+    const struct ladder *of[KINDS_MOST_OFFLOADS];
+};
+
 /* States of recomputation that have, or have not, room on the present spot and stages: bit r. */
 struct room {
     uint64_t roomy, cramped;
-    uint64_t open; /* of neither known, and not denied (room_is_denied) */
+    uint64_t open; /* of neither known, and not denied on all of the class (room_is_denied_to_all) */
 };
 enum { UNKNOWN_EDGE = -1 };
 
@@ -159,7 +166,8 @@ struct search {
     double around;           /* seconds of a step around its passes, at least */
     int least_vpp, most_vpp; /* virtual stages of the class being visited */
     uint32_t visit;          /* the number of that visit, from 1 on */
-    struct room rooms[KINDS_MOST_OFFLOADS];
+    struct room rooms[KINDS_MOST_OFFLOADS], near_rooms[KINDS_MOST_OFFLOADS]; /* of the class */
+    struct present_ladders ladders;
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
                                        ladder's order; or UNKNOWN_EDGE */
     int never_edge;                 /* the same of what room_never found last */
@@ -251,9 +259,11 @@ uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked
 /* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload: where
    that has no room, none of them has beside the same switches. */
 uint64_t room_keeping_more(struct search *s, int recompute, int offload);
-/* Forgets what is known of the spot and stages before, but for what has no room with an offload
-   (room_never). */
-void room_forget(struct search *s, int offload, uint64_t never);
+/* Nothing is known of the class of stages visited from here on but what has no room with an offload
+   (room_never), */
+void room_start(struct search *s, int offload, uint64_t never);
+/* nor of the present ones but what is so on all of the class. */
+void room_forget(struct search *s);
 /* Notes that a plan with the state of recomputation and the offload has room. */
 void room_is_noted(struct search *s, int recompute, int offload);
 /* Whether it is known already that a state of recomputation has no room on the present spot and
