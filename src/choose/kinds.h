@@ -25,6 +25,8 @@ enum lean_end { LEAN_PASSES, LEAN_STEP, LEAN_ENDS, LEANS = 2 * LEAN_ENDS };
 
 /* The states of all switches that need the least memory beside an offload, at each end. */
 struct lean {
+    bool has_formats;      /* of the parameters: else there are no rivals */
+    bool has_step;         /* what stands at that end is known, and the next two: */
     bool same, has_rivals; /* same: at both ends, and so are the rivals */
     const struct move *states[LEANS][DECISIONS];
 };
