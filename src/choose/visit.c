@@ -117,6 +117,17 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
     return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
 
+/* Whether anything on the present spot matters with its virtual stages or any number from there to
+   `most_vpp`, if it had room without recomputation. */
+static bool class_matters(struct search *s, const struct spot *spot, int most_vpp)
+{
+    const struct least_rates *least = s->group->least;
+    if (s->any || !least) return true;
+    double bound = fmin(spots_least_bound(&s->spots, &s->c, &least[0], most_vpp),
+                        spots_least_bound(&s->spots, &s->c, &least[1], most_vpp));
+    return search_matters(s, bound + s->around, spot->wish);
+}
+
 /* Gives a spot its turn, by what has room. */
 static void queue(struct search *s, struct spot *spot)
 {
@@ -127,9 +138,11 @@ static void queue(struct search *s, struct spot *spot)
     turn->spot = spot;
     for (int more = 0; more < 2; more++) {
         struct stages x = stages_of(&vpp, more);
+        turn->least[more] = (struct least_seconds){INFINITY, INFINITY};
         if (x.n == 0) continue;
         search_set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
+        if (!class_matters(s, spot, most)) continue;
         turn->never[more] = room_never(s, offload_asked(s), most, &turn->asked[more]);
         if (s->any) continue; /* then no bound is read */
         turn->least[more] = order_bound(s, turn->never[more], most);
