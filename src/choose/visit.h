@@ -120,6 +120,9 @@ struct waiting {
     struct turn *turn; /* NULL: it is still to be asked what has room */
 };
 
+/* Spots that have their turn before all others. */
+enum { SEARCH_EARLY = 6 };
+
 /* The last division of layers by what they take: plans that differ elsewhere have the same. */
 struct division {
     struct time_rates rates;
@@ -155,6 +158,8 @@ struct search {
     struct spots spots;
     struct family *families;     /* [spots.n_families] */
     VEC(struct waiting) waiting; /* a heap */
+    struct spot *early[SEARCH_EARLY]; /* that had their turn first, the most promising before */
+    int n_early;
     struct timing timing;        /* for what does not depend on the layout */
     struct kinds kinds;
     unsigned usual_risks; /* move_risks of the base */
