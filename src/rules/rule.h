@@ -91,6 +91,7 @@ struct rule {
     double margin; /* relative step time a step away from `decides` must gain; negative: by the
                       confidence */
     bool upwards_free; /* guides: more than what is decided follows the guide as well */
+    double uneven;     /* guides: what a size that is no power of two must gain beside its margin */
     const struct rule_example *examples;
     size_t n_examples;
 };
