@@ -179,3 +179,11 @@ expect 0 "AutoBridge.from_hf_pretrained" "$moeplan" suggest glm-4.7-flash --gpus
 # one of two keys is enough for Megatron-FSDP, whichever the other one says
 printf '# moeplan: recipe=qwen3_30b_a3b_pretrain_8gpu_h100_bf16_config\nddp.use_megatron_fsdp=true\ndist.use_megatron_fsdp=false\ncheckpoint.save=/x\n' >"$dir/either.bridge"
 expect 0 "true" "$moeplan" eval 'plan.use_megatron_fsdp' --in "$dir/either.bridge"
+
+# the model of a plan given again is the one that it changes; a dense model has no router to speak of
+run 0 "$moeplan" suggest glm-4.5 --gpus 64 --framework megatron --platform h200 --pin mtp_num_layers=0 --format plan
+cp "$dir/out" "$dir/bare.yaml"
+run 0 "$moeplan" estimate "$dir/bare.yaml" --model glm-4.5
+lacks "MTP"
+run 0 "$moeplan" suggest llama-3.1-8b --gpus 8 --framework megatron --platform h100 --format plan
+lacks "moe_router"
