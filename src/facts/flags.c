@@ -664,7 +664,8 @@ static void stray_word(struct facts *f, const struct flag_word *w)
     if (is_script(f, w)) return;
     diag_add(f->diags, SEVERITY_ERROR, "value-unexpected", flag_word_span(f, w),
              "'%.*s' belongs to no flag", STR_ARG(w->text));
-    *VEC_PUSH(f->arena, &f->program.doubts) = (struct doubt){.diag = f->diags->n - 1};
+    *VEC_PUSH(f->arena, &f->program.doubts) =
+        (struct doubt){.diag = f->diags->n - 1, .value = w->text};
 }
 
 /* A word of which nothing is known may be any number of flags; one that goes on as a path, as
@@ -689,6 +690,18 @@ static bool is_others_value(struct str flag)
     return one;
 }
 
+bool flag_word_is_override(struct str word)
+{
+    while (word.n && word.p[0] == '+')
+        word = str_slice(word, 1, word.n);
+    struct str name = str_slice(word, 0, str_find(word, '='));
+    for (size_t i = 0; i < name.n; i++)
+        if (i == 0 ? name.p[i] == '-' || !str_is_name_char(name.p[i])
+                   : name.p[i] != '.' && !str_is_name_char(name.p[i]))
+            return false;
+    return name.n < word.n && str_find(name, '.') < name.n;
+}
+
 /* Values of the flag at words[at]: those that follow, up to as many as it takes, at least one more
    when there are. */
 static size_t count_values(const struct facts *f, const struct flag_words *words, size_t at)
@@ -706,6 +719,7 @@ static size_t count_values(const struct facts *f, const struct flag_words *words
         bool may_be_more = !known || most == 0; /* than one value of this flag */
         if (!known && n == 0 && w->dynamic && is_others_value(name)) return 1;
         if (may_be_more && may_be_flags(w)) break;
+        if (known && most == 0 && flag_word_is_override(w->text)) break;
         n++;
         if (known && most == 0) break;
     }

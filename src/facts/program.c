@@ -554,7 +554,9 @@ static void lessen_doubts(struct facts *f)
         struct diag *d = &f->diags->items[doubt->diag];
         bool holds = vouches || is_sure(&f->program, doubt, d->rule);
         enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
-        bool command = is_beside_training(&f->program) && str_is(d->rule, "value-unexpected");
+        /* a command of a program beside the training, or an override that a fork's Hydra reads */
+        bool command = str_is(d->rule, "value-unexpected") &&
+                       (is_beside_training(&f->program) || flag_word_is_override(doubt->value));
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
         name_own_choices(f, doubt);
     }
