@@ -11,7 +11,9 @@
 #include "facts/param_ids.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
+#include "plan/move.h"
 #include "plan/peft.h"
+#include "rules/run.h"
 
 static bool is_knob(int param)
 {
@@ -188,24 +190,57 @@ static void split_rules(struct planner *p)
     if (varying.failed) p->out->obstacle = rule_report(NULL, varying.failed, f, p->scratch);
 }
 
-/* Marks what may differ between two plans of the search: the knobs, what guides decide, and what
-   else a plan's facts have and the request's have not. */
+/* Whether what a rule decides may differ between two plans that differ in these parameters. */
+static bool decides_by(const struct rule *r, const bool *searched)
+{
+    bool found = r->rule && expr_reads(r->rule, searched);
+    for (size_t i = 0; i < r->n_conditions; i++)
+        found = found || expr_reads(r->conditions[i], searched);
+    for (size_t i = 0; i < r->n_set; i++)
+        found = found || expr_reads(r->set[i].value, searched);
+    return found;
+}
+
+/* Marks what a rule sets beside knobs; false: it was marked. */
+static bool mark_set(const struct rule *r, bool *searched)
+{
+    bool changed = false;
+    for (size_t i = 0; i < r->n_set; i++) {
+        int param = r->set[i].param;
+        changed = changed || (!knob_of(param) && !searched[param]);
+        searched[param] = searched[param] || !knob_of(param);
+    }
+    return changed;
+}
+
+/* Marks what may differ between two plans of the search: the knobs but those of `fixed` (P_NONE
+   ends them), what else a plan's facts have and the request's have not, and what guides decide
+   from these. */
 static void mark_searched(const struct plan_request *request, const struct facts *plan,
-                          bool *searched)
+                          const int *fixed, bool *searched)
 {
     for (size_t i = 0; i < knob_count; i++)
         searched[knob_table[i].param] = true;
-    for (size_t i = 0; i < request->rules->n; i++) {
-        const struct rule *r = request->rules->items[i];
-        for (size_t j = 0; r->role == ROLE_CHECK && j < r->n_set; j++)
-            searched[r->set[j].param] = true;
-    }
+    for (; *fixed != P_NONE; fixed++)
+        searched[*fixed] = false;
     for (int i = 0; i < (int)param_count; i++)
-        if (facts_get(plan, i)->origin != facts_get(request->facts, i)->origin) searched[i] = true;
+        if (!knob_of(i) && (param_table[i].scope == SCOPE_DERIVED ||
+                            facts_get(plan, i)->origin != facts_get(request->facts, i)->origin))
+            searched[i] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < request->rules->n; i++) {
+            const struct rule *r = request->rules->items[i];
+            if (r->role == ROLE_CHECK && r->n_set && decides_by(r, searched))
+                changed = mark_set(r, searched) || changed;
+        }
+    }
 }
 
-/* The rule that a micro-batch breaks whatever the layout, NULL: none; *of: a plan with it. */
-static const struct rule *barring_rule(struct planner *p, const struct config *c, struct facts **of)
+/* The rule that a plan breaks whatever else there is than its parameters of `fixed`, NULL: none
+   does; *of: its facts. */
+static const struct rule *barring_rule(struct planner *p, const struct config *c, const int *fixed,
+                                       struct facts **of)
 {
     const struct plan_request *request = p->request;
     struct diags *diags = ARENA_NEW(p->arena, struct diags);
@@ -214,14 +249,16 @@ static const struct rule *barring_rule(struct planner *p, const struct config *c
     bool *searched = ARENA_ARRAY(p->arena, bool, param_count);
     int *params = ARENA_ARRAY(p->arena, int, param_count);
     size_t n = 0;
-    mark_searched(request, f, searched);
-    searched[P_micro_batch_size] = false;
+    mark_searched(request, f, fixed, searched);
     for (int i = 0; i < (int)param_count; i++)
         if (searched[i]) params[n++] = i;
     rules_apply_overrides(request->rules, f, p->scratch);
     *of = f;
     return rules_varying(p->arena, request->rules, f, params, n, p->scratch).failed;
 }
+
+static const int batch_alone[] = {P_micro_batch_size, P_NONE};
+static const int exchange[] = {P_context_parallel_size, P_cp_comm_type, P_seq_length, P_NONE};
 
 /* Micro-batches that no plan can have, as bits: a packed data set has one row a microbatch. */
 static uint32_t barred_batches(struct planner *p)
@@ -234,19 +271,45 @@ static uint32_t barred_batches(struct planner *p)
         if (!axis_has_mbs(c.knobs.gbs, mbs)) continue;
         struct arena_mark mark = arena_mark(p->arena);
         c.knobs.mbs = mbs;
-        barred |= (uint32_t)(barring_rule(p, &c, &unused) != NULL) << mbs;
+        barred |= (uint32_t)(barring_rule(p, &c, batch_alone, &unused) != NULL) << mbs;
         arena_pop(p->arena, mark);
     }
     return barred;
 }
 
-/* A micro-batch that is said, and that no plan can have, is known before the search. */
-static void check_batch(struct planner *p)
+/* Whether no plan can exchange keys so, with however many ranks: two numbers stand for all. */
+static bool is_exchange_barred(struct planner *p, int comm)
+{
+    bool barred = true;
+    for (int cp = 2; barred && cp <= 8; cp *= 4) {
+        struct arena_mark mark = arena_mark(p->arena);
+        struct config c = p->out->base;
+        struct facts *unused;
+        c.knobs.cp = cp, c.knobs.cp_comm = (uint8_t)comm;
+        barred = barring_rule(p, &c, exchange, &unused) != NULL;
+        arena_pop(p->arena, mark);
+    }
+    return barred;
+}
+
+/* Needs of moves that no plan can meet: bounds would stand on an exchange of keys that is refused.
+ */
+static unsigned barred_needs(struct planner *p)
+{
+    static const unsigned needs[] = {NEED_CP_RING, NEED_CP_HEADS, NEED_CP_GATHER, NEED_CP_LEVELS};
+    unsigned barred = 0;
+    for (int comm = CP_RING; !p->out->obstacle && comm <= CP_LEVELS; comm++)
+        if (is_exchange_barred(p, comm)) barred |= needs[comm - CP_RING];
+    return barred;
+}
+
+/* What is said, and no plan can have, is known before the search. */
+static void check_said(struct planner *p, int param, const int *fixed)
 {
     struct facts *f;
     struct answer *out = p->out;
-    if (out->obstacle || !space_is_pinned(&p->search, P_micro_batch_size)) return;
-    const struct rule *failed = barring_rule(p, &out->base, &f);
+    if (out->obstacle || !space_is_pinned(&p->search, param)) return;
+    const struct rule *failed = barring_rule(p, &out->base, fixed, &f);
     if (failed) out->obstacle = rule_report(NULL, failed, f, p->scratch);
 }
 
@@ -327,10 +390,12 @@ static bool prepare(struct planner *p)
                                         .preferences = preferences,
                                         .n_preferences = out->n_preferences,
                                         .barred_batches = barred_batches(p),
+                                        .barred_needs = barred_needs(p),
                                         .exhaustive = request->exhaustive,
                                         .top = request->top};
     checker_serve(p->checker, &p->search, p->n_pins);
-    check_batch(p);
+    check_said(p, P_micro_batch_size, batch_alone);
+    check_said(p, P_cp_comm_type, exchange);
     if (!request->no_playbook) add_recipes(p);
     return true;
 }

@@ -21,6 +21,7 @@ struct search_request {
     size_t n_preferences;
     bool exhaustive;           /* no bound is used: everything is looked at */
     uint32_t barred_batches;   /* bit i: a micro-batch of i breaks a rule on every layout */
+    unsigned barred_needs;     /* of moves: what no plan can meet by the rules */
     size_t top;                /* plans wanted, at most SEARCH_MAX_PLANS */
     const struct knobs *known; /* further candidates, whole plans for this question */
     size_t n_known;

@@ -107,7 +107,7 @@ struct states space_states(const struct search_request *r, const struct decision
 {
     struct states x = {.n = 1, .items = {NULL}};
     struct knobs found[SPACE_MAX_STATES], as_is = c->knobs;
-    unsigned given = move_given(c);
+    unsigned given = move_given(c) & ~r->barred_needs;
     struct fields fields = {.n = 0};
     add_fields(d->params, &fields);
     add_fields(d->also, &fields);

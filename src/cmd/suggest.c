@@ -93,7 +93,7 @@ static bool read_gpus(struct cmd_context *c, struct ask *ask)
 
 static bool read_numbers(struct cmd_context *c, struct ask *ask)
 {
-    ask->top = 5;
+    ask->top = SUGGEST_TOP;
     return option_param(c, "seq", P_seq_length, &ask->seq) &&
            option_param(c, "gbs", P_global_batch_size, &ask->gbs) &&
            option_param(c, "mbs", P_micro_batch_size, &ask->mbs) &&
@@ -474,7 +474,7 @@ static const struct option options[] = {
      "tp=8,sequences=64,context=8192; "
      "with ratio=0.5, its GPU time over the trainer's, on GPUs of its own"},
     WISH_OPTIONS,
-    {"top", "K", "how many layouts to look for in each framework (5)"},
+    {"top", "K", "how many layouts to look for in each framework (5); more are all shown"},
     {"take", "N", "the layout of the table that is written, saved and explained (1)"},
     {"save-dir", "DIR", "write plan, launch file, reasons, JSON and CSV there"},
     {"why", NULL, "the plan in full, and why each of its parts is as it is"},

@@ -84,12 +84,13 @@ static const char *word_against(const struct ask *ask, const struct offer *first
     return o->plan->held_back.n ? "below" : "more memory";
 }
 
-/* Those that the table shows: the first ones, the best of each framework, the fastest and the one
-   that is taken. */
-static bool is_shown(const struct offers *all, const struct offer *o, const struct offer *taken)
+/* Those that the table shows: the first ones, as many as the question wants where it wants more
+   than usual, the best of each framework, the fastest and the one that is taken. */
+static bool is_shown(const struct ask *ask, const struct offers *all, const struct offer *o,
+                     const struct offer *taken)
 {
-    return o->rank <= MOST_ROWS || o->plan == o->answer->plans || o == offers_fastest(all) ||
-           o == taken;
+    size_t rows = ask->top > SUGGEST_TOP ? (size_t)ask->top : MOST_ROWS;
+    return o->rank <= rows || o->plan == o->answer->plans || o == offers_fastest(all) || o == taken;
 }
 
 static const struct table_column columns[] = {
@@ -135,25 +136,26 @@ static void add_held_back(const struct ask *ask, const struct offers *all, struc
 }
 
 /* The first of the rows above that reads the same; NULL: there is none. */
-static const struct offer *namesake(struct arena *a, const struct offers *all,
-                                    const struct offer *o, const struct offer *taken)
+static const struct offer *namesake(struct arena *a, const struct ask *ask,
+                                    const struct offers *all, const struct offer *o,
+                                    const struct offer *taken)
 {
     struct str layout = layout_words(a, &o->plan->config);
     for (const struct offer *e = all->items; e < o; e++)
-        if (e->framework == o->framework && is_shown(all, e, taken) &&
+        if (e->framework == o->framework && is_shown(ask, all, e, taken) &&
             str_eq(layout_words(a, &e->plan->config), layout))
             return e;
     return NULL;
 }
 
 /* Two rows of one layout are told apart by their switches; of the fastest that is said already. */
-static void add_namesakes(struct arena *a, const struct offers *all, const struct offer *taken,
-                          struct buf *out)
+static void add_namesakes(struct arena *a, const struct ask *ask, const struct offers *all,
+                          const struct offer *taken, struct buf *out)
 {
     for (size_t i = 1; i < all->n; i++) {
         const struct offer *o = &all->items[i];
-        if (!is_shown(all, o, taken) || o == faster_than_first(all)) continue;
-        const struct offer *e = namesake(a, all, o, taken);
+        if (!is_shown(ask, all, o, taken) || o == faster_than_first(all)) continue;
+        const struct offer *e = namesake(a, ask, all, o, taken);
         if (!e) continue;
         buf_printf(out, "  layout %zu is %zu with ", o->rank, e->rank);
         screen_difference(a, &e->plan->config.knobs, &o->plan->config.knobs, out);
@@ -169,13 +171,14 @@ static void add_table(struct arena *a, const struct ask *ask, const struct offer
     for (size_t i = 1; i < all->n; i++)
         several = several || all->items[i].framework != all->items[0].framework;
     for (size_t i = 0; i < all->n; i++) {
-        if (is_shown(all, &all->items[i], taken)) add_row(&t, ask, all, &all->items[i], several);
+        if (is_shown(ask, all, &all->items[i], taken))
+            add_row(&t, ask, all, &all->items[i], several);
     }
     buf_add(out, STR("\n" MARK_HEADING "layouts" MARK_END ": peak GiB of a GPU, s a step, tokens/s "
                      "of a GPU, difference of the step\n"));
     table_print(&t, width, out);
     add_held_back(ask, all, out);
-    add_namesakes(a, all, taken, out);
+    add_namesakes(a, ask, all, taken, out);
 }
 
 /* ---- why ---- */

@@ -34,6 +34,8 @@ struct span flag_word_span(const struct facts *f, const struct flag_word *w);
 struct node *flag_word_node(struct facts *f, struct str text, const struct flag_word *w);
 /* The warning that a setting of Hydra's has no value, as a blank stands at its equals sign. */
 void flag_word_bare(struct facts *f, const struct flag_word *w);
+/* "a.b=value" or "+a.b=value", an override of Hydra's: bash assigns to no name with a dot. */
+bool flag_word_is_override(struct str word);
 /* Splits plain text as a shell would: blanks and newlines between words, quotes, backslashes,
    comments from # to the end of the line. Nothing is expanded. False with an error of rule
    `shell-syntax` when a quote is not closed. */

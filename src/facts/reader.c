@@ -192,12 +192,20 @@ static void set_switches(struct facts *f, const struct model_input *m)
         set_switch(f, m, P_position_embedding_type, value_string(STR("rope")));
 }
 
+/* Whether a plan of the same model writes it beside the model: its decision, as of no MTP. */
+static bool plan_says(const struct facts *f, int param)
+{
+    return facts_get(f, param)->origin == ORIGIN_FILE;
+}
+
 static bool apply_model(struct facts *f, struct str model)
 {
     if (!model.n) return true;
     bool own = own_sizes(f) > 0;
     const struct model_input *input = model_load(f->arena, f->diags, model);
-    if (input) model_apply_beside(f, input, text_says);
+    bool same = input && f->model && str_is(f->format, "plan") && input->name.n &&
+                str_eq(f->model->name, input->name);
+    if (input) model_apply_beside(f, input, same ? plan_says : text_says);
     if (input && !own && f->framework != FRAMEWORK_AUTOMODEL) set_switches(f, input);
     return input;
 }

@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "facts/flags.h"
 #include "facts/shell_state.h"
 
 static struct str source_text(const struct shell *sh, uint32_t source)
@@ -49,17 +50,6 @@ static void move_comment(struct shell *sh, struct diag *d, uint32_t comment)
 static bool is_flag(struct str word)
 {
     return str_is(word, "--") || shell_is_flag(word);
-}
-
-/* "a.b=value" or "+a.b=value", an override: bash assigns to no name with a dot. */
-static bool is_override(struct str word)
-{
-    while (word.n && word.p[0] == '+')
-        word = str_slice(word, 1, word.n);
-    struct str name = str_slice(word, 0, str_find(word, '='));
-    for (size_t i = 0; i < name.n; i++)
-        if (!shell_is_name(name.p[i]) && (i == 0 || name.p[i] != '.')) return false;
-    return name.n < word.n && str_find(name, '.') < name.n;
 }
 
 /* ${MODEL_ARGS[@]} of a file that is not here, before other arguments: it holds flags by its name,
@@ -113,7 +103,7 @@ static struct shell_tail tail_of(const struct shell *sh, struct str name, bool t
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known)
 {
     struct str name = shell_str(words->items[0]);
-    bool flag = is_flag(name), override = (sh->launch_goes_on || known) && is_override(name);
+    bool flag = is_flag(name), override = (sh->launch_goes_on || known) && flag_word_is_override(name);
     if (!flag && !override && !is_arguments(sh, words, &name)) return false;
     struct shell_tail tail = tail_of(sh, name, true);
     /* another program than the training may well fail, and an array may hold a program */
@@ -127,7 +117,7 @@ void shell_note_tail(struct shell *sh, const struct shell_fields *words)
 {
     struct str name = shell_str(words->items[0]);
     bool written = words->items[0].n && words->items[0].at[0] == sh->command_at;
-    bool argument = is_flag(name) || is_override(name); /* no program is called so */
+    bool argument = is_flag(name) || flag_word_is_override(name); /* no program is called so */
     if (written && argument && sh->tails.n < SHELL_MAX_NOTED)
         *VEC_PUSH(sh->arena, &sh->tails) = tail_of(sh, name, false);
 }

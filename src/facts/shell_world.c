@@ -44,15 +44,17 @@ static const struct launcher {
     const char *names, *per_node, *nodes, *all;
     int64_t without_nodes; /* how many there are when nothing says it; 0: not known */
     const char *how;
+    const char *hosts; /* NULL: none; "a:8,b:8", nodes and how many processes they take */
 } launchers[] = {
     {TORCHRUN, "--nproc_per_node|--nproc-per-node|--gpus-per-node", "--nnodes", "", 1,
-     "--nnodes x --nproc-per-node"},
+     "--nnodes x --nproc-per-node", NULL},
     {"accelerate|accelerate.commands.launch", "", "", "--num_processes|--num-processes", 0,
-     "--num_processes"},
-    {"deepspeed", "--num_gpus", "--num_nodes", "", 1, "--num_nodes x --num_gpus"},
-    {"mpirun|mpiexec|mpiexec.hydra|orterun|prterun", "", "", "-np|--np|-n|--n", 0, "-np"},
+     "--num_processes", NULL},
+    {"deepspeed", "--num_gpus", "--num_nodes", "", 1, "--num_nodes x --num_gpus", NULL},
+    {"mpirun|mpiexec|mpiexec.hydra|orterun|prterun", "-N|-npernode|--npernode|-ppn|--ppn", "",
+     "-np|--np|-n|--n", 0, "mpirun's number of processes", "-H|-host|--host|-hosts|--hosts"},
     {"srun", "--ntasks-per-node|--gpus-per-node", "-N|--nodes", "-n|--ntasks", 0,
-     "srun's number of tasks"},
+     "srun's number of tasks", NULL},
 };
 enum { N_LAUNCHERS = sizeof launchers / sizeof *launchers };
 
@@ -86,6 +88,27 @@ struct processes {
     const struct flag_word *at;   /* NULL: none of its options is there */
 };
 
+/* "a:8,b:8": the hosts are the nodes, and where each says how many processes it takes, they are as
+   many where nothing else says it (Open MPI). */
+static void add_hosts(struct processes *p, const struct flag_word *w)
+{
+    struct str host, rest = str_slice(w->text, 0, w->text.n);
+    size_t eq = str_find(rest, '=');
+    int64_t nodes = 0, slots = 0, one;
+    bool all = !w->dynamic;
+    if (eq < rest.n) rest = str_slice(rest, eq + 1, rest.n);
+    while (str_split(&rest, ',', &host)) {
+        size_t colon = str_find(host, ':');
+        nodes++;
+        all = all && colon < host.n && int_of(str_slice(host, colon + 1, host.n), &one);
+        if (all) slots += one;
+    }
+    if (!p->nodes && !w->dynamic) p->nodes = nodes;
+    if (p->at || !all) return;
+    p->all = slots;
+    p->at = w;
+}
+
 static struct processes processes_of(const struct launcher *l, const struct flag_words *words,
                                      size_t from, size_t to)
 {
@@ -99,6 +122,8 @@ static struct processes processes_of(const struct launcher *l, const struct flag
     struct processes p = {.per_node = per_node.value, .all = all.value};
     p.nodes = nodes.at ? nodes.value : hosts ? 0 : l->without_nodes;
     p.at = all.at ? all.at : per_node.at;
+    struct option listed = l->hosts ? option_of(words, from, to, l->hosts) : (struct option){0};
+    if (listed.at) add_hosts(&p, listed.at);
     return p;
 }
 
@@ -131,7 +156,8 @@ static bool set_world_at(struct shell *sh, int64_t gpus, const struct flag_word 
 /* One task a node is one that starts the others: it says nothing of GPUs. */
 static bool starts_others(const struct launcher *l, struct processes p)
 {
-    return str_is(str_of(l->names), "srun") && (p.per_node == 1 || (p.all && p.all == p.nodes));
+    return (l->hosts || str_is(str_of(l->names), "srun")) &&
+           (p.per_node == 1 || (p.all && p.all == p.nodes));
 }
 
 /* Whether per_node x nodes processes, said at the launcher's option, are the world. */

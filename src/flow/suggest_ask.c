@@ -416,7 +416,8 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     set(f, P_precision, value_string(ask->precision));
     if (ask->model->hf_id.n) set(f, P_hf_id, value_string(ask->model->hf_id));
     if (ask->mbs) set(f, P_micro_batch_size, value_int(ask->mbs));
-    set(f, P_moe_router_force_load_balancing, value_bool(false)); /* a real run, unless pinned */
+    if (model_field_get(ask->model, P_num_moe_experts)) /* a real run, unless pinned */
+        set(f, P_moe_router_force_load_balancing, value_bool(false));
     set_pins(f, ask);
     set_microbatch(f);
     set_dispatcher(f);

@@ -87,6 +87,14 @@ suggest bridge bridge glm-4.5 --gpus 128 --seq 131072 --no-playbook --pin cp=16,
 has "model.cp_comm_type=a2a+p2p"
 has "model.hierarchical_context_parallel_sizes=[8,2]"
 
+# nor is one taken that Transformer Engine refuses: levels know no packed sequences before 2.19
+suggest bridge bridge deepseek-v2 --gpus 128 --seq 65536 --gbs 128 --task sft --framework-version 0.4 --no-playbook --pin cp=4
+lacks "a2a+p2p"
+expect 1 "[levels-of-packs-te]" "$moeplan" suggest deepseek-v2 --gpus 128 --platform h100 --framework bridge --task sft --framework-version 0.4 --seq 65536 \
+    --gbs 128 --pin cp=4,cp_comm_type=a2a+p2p
+# a dense vision model of AutoModel has no pipeline plan from its base class
+expect 1 "[pipeline-plan]" "$moeplan" suggest qwen3.5-27b --gpus 64 --platform h100 --framework automodel --pin pp=2
+
 # virtual stages have stages
 suggest bridge bridge qwen3-30b-a3b --gpus 64 --pin vpp=2
 lacks "model.pipeline_model_parallel_size=1"
@@ -171,3 +179,11 @@ expect 0 "AutoBridge.from_hf_pretrained" "$moeplan" suggest glm-4.7-flash --gpus
 # one of two keys is enough for Megatron-FSDP, whichever the other one says
 printf '# moeplan: recipe=qwen3_30b_a3b_pretrain_8gpu_h100_bf16_config\nddp.use_megatron_fsdp=true\ndist.use_megatron_fsdp=false\ncheckpoint.save=/x\n' >"$dir/either.bridge"
 expect 0 "true" "$moeplan" eval 'plan.use_megatron_fsdp' --in "$dir/either.bridge"
+
+# the model of a plan given again is the one that it changes; a dense model has no router to speak of
+run 0 "$moeplan" suggest glm-4.5 --gpus 64 --framework megatron --platform h200 --pin mtp_num_layers=0 --format plan
+cp "$dir/out" "$dir/bare.yaml"
+run 0 "$moeplan" estimate "$dir/bare.yaml" --model glm-4.5
+lacks "MTP"
+run 0 "$moeplan" suggest llama-3.1-8b --gpus 8 --framework megatron --platform h100 --format plan
+lacks "moe_router"

@@ -125,6 +125,10 @@ suggest 0 '"rank":50,' qwen3-30b-a3b --gpus 64 --platform h100 --framework megat
 [ "$(grep -o '"rank":[0-9]*' "$dir/out" | sort -u | wc -l)" = 50 ] || fail "not fifty plans"
 [ "$(grep -o '"plan":{[^}]*}' "$dir/out" | sort -u | wc -l)" = 50 ] || fail "two of fifty plans are the same"
 
+# the screen has them too
+suggest 0 "layouts: " qwen3-30b-a3b --gpus 64 --platform h100 --framework megatron --top 50
+grep -q '^50 ' "$dir/out" || fail "the table has no fiftieth layout"
+
 # the first screen: which of all frameworks wins, and why a faster one does not; the rest where it is asked for
 both="qwen3-30b-a3b --gpus 8 --platform h100"
 suggest 0 "why not" $both

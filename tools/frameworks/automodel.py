@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NeMo AutoModel: a recipe through its loader, its typed sections, its mesh and its models' capabilities, in the order of
 its recipes' setup. No weights are read, no layer is built."""
+import inspect
 import sys
 import types
 
@@ -99,6 +100,11 @@ def hub_config(model):
     return transformers.AutoConfig.from_pretrained(name)
 
 
+def default_backend():
+    from nemo_automodel.components.models.common.utils import BackendConfig
+    return BackendConfig()
+
+
 def unbuilt(hf, backend):
     """The model that its configuration names, without its layers, and whether AutoModel has a class of its own for it."""
     import torch
@@ -112,8 +118,8 @@ def unbuilt(hf, backend):
     model = cls.__new__(cls)
     torch.nn.Module.__init__(model)
     object.__setattr__(model, "config", hf)
-    if own and backend:
-        object.__setattr__(model, "backend", backend)
+    if own and (backend or "backend" in inspect.signature(cls.__init__).parameters):
+        object.__setattr__(model, "backend", backend or default_backend())  # its constructor's own, where none is written
     return model, own
 
 

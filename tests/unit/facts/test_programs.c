@@ -172,6 +172,19 @@ static struct facts *read_slime(void **state, const char *words)
     return read_as(*state, "megatron", text, NULL);
 }
 
+/* What a fork's Hydra reads behind the flags is no value of the switch before it. */
+static void an_override_is_no_switchs_value(void **state)
+{
+    struct facts *f =
+        read_as(*state, "megatron",
+                "#!/bin/bash\ntorchrun --nproc_per_node 8 fork/train.py --config-file "
+                "a.yaml --num-layers 4 --lr 1e-4 --use-distributed-optimizer "
+                "+model.image_encoder.freeze=True\n",
+                NULL);
+    assert_int_equal(warnings(f, "value-for-switch") + warnings(f, "value-unexpected"), 0);
+    assert_true(facts_bool(f, P_use_distributed_optimizer, false));
+}
+
 static void megatrons_parser_reads_the_other_flags(void **state)
 {
     assert_int_equal(warnings(read_slime(state, "--swiglu true"), "value-for-switch"), 1);
@@ -269,6 +282,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(recipes_of_megatron_are_its_own),
     cmocka_unit_test(tests_of_inference_do_not_train),
     cmocka_unit_test(a_programs_own_parser_says_what_flags_take),
+    cmocka_unit_test(an_override_is_no_switchs_value),
     cmocka_unit_test(megatrons_parser_reads_the_other_flags),
     cmocka_unit_test(launchers_of_bridge_have_options),
     cmocka_unit_test(declared_flags_are_known_and_checked),

@@ -590,6 +590,12 @@ static void launchers_give_the_world(void **state)
         const char *text, *world;
     } cases[] = {
         {"mpirun -np 16 -x A=1 python pretrain_gpt.py", "16"},
+        {"mpirun -H a:8,b:8 python pretrain_gpt.py", "16"},
+        {"mpirun -np 4 -H a:8,b:8 python pretrain_gpt.py", "4"},
+        {"mpirun -N 8 --host a,b python pretrain_gpt.py", "16"},
+        {"mpirun -H a,b python pretrain_gpt.py", "unknown"},
+        {"mpirun -H a:8,$B python pretrain_gpt.py", "unknown"},
+        {"mpirun -N 1 -H a,b torchrun --nproc_per_node 8 --nnodes $X pretrain_gpt.py", "16"},
         {"accelerate launch --num_processes 8 pretrain_gpt.py", "8"},
         {"deepspeed --num_gpus 8 --num_nodes 2 pretrain_gpt.py", "16"},
         {"deepspeed --hostfile=h --num_gpus 8 pretrain_gpt.py", "unknown"},
