@@ -187,3 +187,10 @@ run 0 "$moeplan" estimate "$dir/bare.yaml" --model glm-4.5
 lacks "MTP"
 run 0 "$moeplan" suggest llama-3.1-8b --gpus 8 --framework megatron --platform h100 --format plan
 lacks "moe_router"
+
+# a recipe in its own words again gains no section, loses none, and is told by its head whatever the file is called
+suggest automodel yaml qwen3-30b-a3b --gpus 32
+cp "$dir/out" "$dir/own.yaml"
+run 0 "$moeplan" convert "$dir/own.yaml" --to automodel --gpus 32 -o "$dir/own.out"
+! grep -q "peft\|no way to write" "$dir/own.out" || fail "adapters that nobody trains, or a section as a loss"
+expect 0 "1 AutoModel recipe" "$moeplan" validate "$dir/own.out" --gpus 32
