@@ -68,6 +68,11 @@ struct arena *arena_child(struct arena *parent, size_t limit)
     return a;
 }
 
+void arena_keep(struct arena *a)
+{
+    guard_drop(&a->hold);
+}
+
 /* Gives back the blocks from *link on. */
 static void free_blocks(struct arena *a, struct block **link)
 {

@@ -25,6 +25,8 @@ struct arena *arena_new(size_t limit);
 /* The same under the guard of another arena, never NULL; given back when the run that is under way
    ends early. */
 struct arena *arena_child(struct arena *parent, size_t limit);
+/* For a child that is to outlive the run in which it was made: its owner frees it. */
+void arena_keep(struct arena *a);
 /* Gives everything back; NULL is allowed. */
 void arena_free(struct arena *a);
 /* The guard, NULL for none: what happens when memory runs out. */

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
-enum { LONGEST = 64, FAR = 1000, END = 4, SHORTEST_PART = 3 };
+enum { LONGEST = 64, FAR = 1000, SHORTEST_PART = 3 };
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -93,10 +93,9 @@ static bool may_be_one_slip(struct str a, struct str b)
     return front + back + 2 >= most;
 }
 
-bool edit_is_slip(struct str a, struct str b, size_t most)
+bool edit_is_slip_of_length(struct str a, struct str b, size_t most)
 {
-    if (!a.n || !b.n || a.n > LONGEST || b.n > LONGEST || length_difference(a, b) > most)
-        return false;
+    if (!a.n || !b.n || a.n > LONGEST || b.n > LONGEST) return false;
     if (most == 1 && !may_be_one_slip(a, b)) return false;
     return bounded_distance(a, b, most) <= most && same_numbers(a, b);
 }
@@ -106,14 +105,6 @@ bool edit_among(struct str word, const struct str *list, size_t n)
     for (size_t i = 0; i < n; i++)
         if (edit_is_slip(word, list[i], 1) || str_eq_nocase(word, list[i])) return true;
     return false;
-}
-
-/* Slips at both ends of a long word at once are too much: cheap to tell, and most candidates go
-   here. */
-static bool share_an_end(struct str a, struct str b)
-{
-    if (a.n < 2 * END || b.n < 2 * END) return true;
-    return memcmp(a.p, b.p, END) == 0 || memcmp(a.p + a.n - END, b.p + b.n - END, END) == 0;
 }
 
 /* Whether the word is the beginning of the candidate, cut off between two of its parts: gpu_memory
@@ -131,7 +122,7 @@ static bool is_beginning(struct str word, struct str candidate)
 __attribute__((noinline)) static void offer_slip(struct edit_nearest *n, struct str candidate,
                                                  size_t most)
 {
-    if (!share_an_end(n->word, candidate) || least_distance(n->word, candidate) > most) return;
+    if (!edit_share_an_end(n->word, candidate) || least_distance(n->word, candidate) > most) return;
     size_t d = bounded_distance(n->word, candidate, most);
     if (d > most) return;
     n->best = candidate;

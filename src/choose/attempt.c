@@ -192,6 +192,20 @@ static bool is_refused_with(struct search *s, const struct combination *offload)
    try a few. */
 enum { TRIED_FIRST = 3 };
 
+/* Whether a plan with the present knobs' layers matters with any virtual stages of the class being
+   visited. */
+static bool matters_near(struct search *s, const struct time_rates *rates, double around)
+{
+    int vpp = s->c.knobs.vpp;
+    double seconds = spots_suspend_schedule(&s->spots);
+    s->c.knobs.vpp = s->least_vpp;
+    double least = spots_bound(&s->spots, &s->c, rates, s->most_vpp) + around;
+    s->c.knobs.vpp = vpp;
+    spots_resume_schedule(&s->spots, seconds);
+    double wish = s->wish - search_wish(s, PART_STAGES) + search_wish(s, PART_STATE);
+    return search_matters(s, least, wish);
+}
+
 /* Tries a variant; false: no other has room either. *without: those that were tried and have none,
    or would do better with more. */
 static bool try_variant(struct search *s, struct variant *v, const struct relief *x, int *without)
@@ -200,22 +214,22 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
     variant_set(s, v, x->recompute);
     const struct time_rates *rates = variant_rates(s, v, x->recompute);
-    double least = spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp) +
-                   (x->seconds > 0 ? x->seconds : s->around);
+    double around = x->seconds > 0 ? x->seconds : s->around,
+           least = around + spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp);
     s->risky = v->risky || s->last_resort;
     bool slow = !search_matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
-         settled = slow;
+         settled = slow, near = slow && s->least_vpp < s->most_vpp && !matters_near(s, rates, around);
     if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
                                           : room_is_known_cramped(s, x->recompute, 0));
         enum result one = cramped ? NO_ROOM : try_sides(s, v, x);
         settled = one == GOOD;
-        if (one == HOPELESS) variant_give_up(v, x->recompute, x->offload);
+        if (one == HOPELESS) settled_give_up(s, v, x->recompute, x->offload);
         if (!settled && !all && ++*without >= TRIED_FIRST)
             cramped = room_is_cramped(s, x->recompute, x->offload);
     }
     s->risky = false;
-    if (settled) variant_settle(s, v, x->recompute, x->offload);
+    if (settled) settled_add(s, v, x->recompute, x->offload, near);
     return !cramped;
 }
 
@@ -225,21 +239,23 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
     struct group *g = s->group;
     int vpp = s->c.knobs.vpp;
     int without = 0;
-    bool room = true, all = s->request->exhaustive;
-    for (size_t i = 0; i < g->n_variants && room; i++) {
-        if (!all && variant_is_settled(&g->variants[i], x->recompute, x->offload)) continue;
+    bool room = true;
+    struct variant *end = g->variants + g->n_variants;
+    for (struct variant *v = g->variants; v < end && room; v++) {
+        if (!s->request->exhaustive) v = settled_next(s, v, x->recompute, x->offload);
+        if (!v) break;
         search_set_spot(s, spot, vpp);
-        s->wish = wish + g->variants[i].wish;
-        room = try_variant(s, &g->variants[i], x, &without);
+        s->wish = wish + v->wish;
+        room = try_variant(s, v, x, &without);
     }
     search_set_spot(s, spot, vpp);
 }
 
 /* Whether it is known already that there is no room, or that every variant is settled. */
-static bool is_idle(const struct search *s, const struct relief *x, uint64_t settled)
+static bool is_idle(struct search *s, const struct relief *x)
 {
-    bool idle = room_is_known_cramped(s, x->recompute, x->offload) || settled >> x->recompute & 1;
-    return !s->request->exhaustive && idle;
+    return !s->request->exhaustive && (room_is_known_cramped(s, x->recompute, x->offload) ||
+                                       settled_all(s, x->recompute, x->offload));
 }
 
 /* Tries every state of recomputation with an offload. */
@@ -247,12 +263,8 @@ static void try_offload(struct search *s, const struct spot *spot, double wish, 
 {
     const struct kind *kind = present_kind(s);
     struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
-    uint64_t settled = variants_settled(s, offload);
-    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++) {
-        if (is_idle(s, &x, settled)) continue;
-        try_variants(s, spot, wish, &x);
-        settled = variants_settled(s, offload); /* which only trials change */
-    }
+    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
+        if (!is_idle(s, &x)) try_variants(s, spot, wish, &x);
 }
 
 /* Whether a variant may matter without offload: its layers divided as is best for them, and nothing
@@ -271,24 +283,6 @@ static bool may_matter(struct search *s, struct variant *v, int recompute, doubl
     return may;
 }
 
-static bool is_open(const struct variant *v, int recompute)
-{
-    return !(v->fast >> recompute & 1) && !variant_is_settled(v, recompute, 0);
-}
-
-/* The one in the middle, by seconds, of the variants of which it is not known whether they may
-   matter without offload; NULL: it is of all. */
-static struct variant *middle_open(const struct group *g, int recompute)
-{
-    size_t n = 0, at = 0;
-    for (size_t i = 0; i < g->n_variants; i++)
-        n += is_open(&g->variants[i], recompute);
-    if (n == 0) return NULL;
-    for (size_t skip = n / 2; skip > 0 || !is_open(&g->variants[at], recompute); at++)
-        skip -= is_open(&g->variants[at], recompute);
-    return &g->variants[at];
-}
-
 /* Settles on the present spot and stages the variants that are too slow without offload, and so
    with any. Where one is, so are those that are no faster and repeat no less; where one is not, nor
    are those that are no slower and repeat no more. */
@@ -297,12 +291,12 @@ static void settle_slow(struct search *s, const struct spot *spot, double wish)
     struct variant *v;
     int vpp = s->c.knobs.vpp;
     for (int r = 0; r < present_kind(s)->n_recompute; r++)
-        while ((v = middle_open(s->group, r))) {
+        while ((v = settled_middle(s, r))) {
             search_set_spot(s, spot, vpp);
             if (may_matter(s, v, r, wish))
-                variant_is_fast(s, v, r);
+                settled_is_fast(s, v, r);
             else
-                variant_settle(s, v, r, 0);
+                settled_add(s, v, r, 0, false);
         }
     search_set_spot(s, spot, vpp);
 }
@@ -316,23 +310,24 @@ bool search_needs_offload(struct search *s)
 }
 
 /* Whether nothing is left to try with any offload. */
-static bool all_settled(const struct search *s)
+static bool is_all_settled(struct search *s)
 {
     const struct kind *kind = present_kind(s);
-    uint64_t settled = UINT64_MAX >> (SPACE_MAX_STATES - kind->n_recompute), all = settled;
-    for (int o = 1; o < kind->n_offloads && settled == all; o++)
-        settled &= variants_settled(s, o);
-    return settled == all && !s->request->exhaustive;
+    bool all = !s->request->exhaustive;
+    for (int o = 1; o < kind->n_offloads && all; o++)
+        for (int r = 0; r < kind->n_recompute && all; r++)
+            all = settled_all(s, r, o);
+    return all;
 }
 
 void search_try_stages(struct search *s, const struct spot *spot, double wish, bool plain)
 {
     if (!plain && !search_needs_offload(s)) return;
-    variants_open(s);
+    settled_open(s);
     s->out->visited += !s->offload_alone;
     if (s->offload_alone && !s->request->exhaustive) settle_slow(s, spot, wish);
     for (int o = plain ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
-        if (o == 1 && (all_settled(s) || !search_needs_offload(s))) break;
+        if (o == 1 && (is_all_settled(s) || !search_needs_offload(s))) break;
         try_offload(s, spot, wish, o);
     }
 }

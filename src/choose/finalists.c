@@ -215,9 +215,12 @@ enum { CHOSEN_FROM = FINALISTS_LEAST };
    much orders tuned recipes as well, and half as much hardly worse. */
 static const double ROOM_IS_WORTH = 0.1, ROOM_ENOUGH = 0.5;
 
+/* What offload frees is no room that the layout leaves: offload is for what has none otherwise
+   (S1.4), so it makes no plan the first. */
 static double with_memory(const struct contender *o, double capacity_bytes)
 {
-    double filled = fmax(o->peak / capacity_bytes - ROOM_ENOUGH, 0);
+    double part = knobs_offload(&o->knobs) ? 1 : o->peak / capacity_bytes,
+           filled = fmax(part - ROOM_ENOUGH, 0);
     return o->score * (1 + ROOM_IS_WORTH * filled);
 }
 

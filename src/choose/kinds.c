@@ -434,21 +434,36 @@ static void find_end(struct kinds *all, struct config *c, enum lean_end end,
     lean->has_rivals = fmax(ratio, 1 / ratio) <= hardly;
 }
 
+/* What is beside the states' formats counts among activations: as at the end of the passes. */
+static void take_passes(struct lean *lean)
+{
+    for (int id = 0; id < DECISIONS; id++)
+        for (int i = 0; i < LEANS && !is_among(&decisions[id], sides, SIDES); i++)
+            lean->states[i][id] = lean->states[LEAN_PASSES][id];
+}
+
+/* The end of the passes. Whether there are rivals is for the other end to say, which most pipelines
+   never ask for. */
 static struct lean *find_leans(struct kinds *all, struct config *c,
                                const struct combination *offload)
 {
     struct lean *lean = ARENA_NEW(all->arena, struct lean);
-    for (int end = 0; end < LEAN_ENDS; end++)
-        find_end(all, c, (enum lean_end)end, offload, lean);
-    /* what is beside the states' formats counts among activations */
-    for (int id = 0; id < DECISIONS; id++)
-        for (int i = 0; i < LEANS && !is_among(&decisions[id], sides, SIDES); i++)
-            lean->states[i][id] = lean->states[LEAN_PASSES][id];
+    lean->has_formats = space_states(all->request, &decisions[DECISION_PARAMETER_GATHER], c).n > 1;
+    find_end(all, c, LEAN_PASSES, offload, lean);
+    return lean;
+}
+
+static void find_step(struct kinds *all, struct config *c, const struct combination *offload,
+                      struct lean *lean)
+{
+    if (lean->has_step) return;
+    lean->has_step = true;
+    find_end(all, c, LEAN_STEP, offload, lean);
+    take_passes(lean);
     lean->same = true;
     for (int i = 0; i < LEANS; i += LEAN_ENDS)
         lean->same = lean->same && !memcmp(lean->states[i + LEAN_STEP],
                                            lean->states[i + LEAN_PASSES], sizeof *lean->states);
-    return lean;
 }
 
 bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, int end,
@@ -456,12 +471,15 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 {
     struct kind *k = &all->items.items[kind];
     space_set(k->recompute[recompute], c);
-    struct lean **lean = &k->leans[offload][c->knobs.recompute == RECOMPUTE_FULL];
-    if (!*lean) *lean = find_leans(all, c, &k->offloads[offload]);
-    if (end % LEAN_ENDS == LEAN_STEP && (*lean)->same) return false;
-    if (end >= LEAN_ENDS && !(*lean)->has_rivals) return false;
+    struct lean **known = &k->leans[offload][c->knobs.recompute == RECOMPUTE_FULL];
+    if (!*known) *known = find_leans(all, c, &k->offloads[offload]);
+    struct lean *lean = *known;
+    if (end >= LEAN_ENDS && !lean->has_formats) return false;
+    if (end != LEAN_PASSES) find_step(all, c, &k->offloads[offload], lean);
+    if (end % LEAN_ENDS == LEAN_STEP && lean->same) return false;
+    if (end >= LEAN_ENDS && !lean->has_rivals) return false;
     for (int id = 0; id < DECISIONS; id++)
-        space_set((*lean)->states[end][id], c);
+        space_set(lean->states[end][id], c);
     return combination_set(&k->offloads[offload], c);
 }
 

@@ -25,6 +25,8 @@ enum lean_end { LEAN_PASSES, LEAN_STEP, LEAN_ENDS, LEANS = 2 * LEAN_ENDS };
 
 /* The states of all switches that need the least memory beside an offload, at each end. */
 struct lean {
+    bool has_formats;      /* of the parameters: else there are no rivals */
+    bool has_step;         /* what stands at that end is known, and the next two: */
     bool same, has_rivals; /* same: at both ends, and so are the rivals */
     const struct move *states[LEANS][DECISIONS];
 };
@@ -34,6 +36,8 @@ struct way {
     const struct move *states[DECISIONS];
     bool risky; /* struct contender */
 };
+
+struct settled;
 
 /* What holds wherever the same moves are possible; found on the first spot of the kind. */
 struct kind {
@@ -54,6 +58,7 @@ struct kind {
     struct lean *leans[KINDS_MOST_OFFLOADS][2]; /* [1]: where whole layers are repeated; NULL: not
                                                    asked yet */
     VEC(struct way) ways; /* of the search: found on the first group that asks */
+    struct settled *settled; /* likewise */
 };
 
 /* What layers keep at an end, for states that differ beside them. */

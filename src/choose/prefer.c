@@ -55,12 +55,23 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
     return 0;
 }
 
+static bool is_uneven(const struct preference *p, const struct knobs *k)
+{
+    int exponent;
+    return p->log_uneven > 0 && frexp(knob_number(k, p->knob), &exponent) != 0.5;
+}
+
+double prefer_cost(const struct preference *p, const struct knobs *k)
+{
+    return p->log_margin * prefer_distance(p, k) + (is_uneven(p, k) ? p->log_uneven : 0);
+}
+
 double prefer_sum(const struct preference *preferences, size_t n, const struct knobs *k)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         if (preferences[i].log_margin > 0)
-            sum += preferences[i].log_margin * prefer_distance(&preferences[i], k);
+            sum += prefer_cost(&preferences[i], k);
     return sum;
 }
 
@@ -98,6 +109,7 @@ static bool wish(const struct rule *r, const struct knob *knob, struct value v, 
                                .number = knob_number(to, knob),
                                .margin = margin,
                                .log_margin = log1p(margin),
+                               .log_uneven = pinned ? 0 : log1p(r->uneven),
                                .upwards_free = r->upwards_free,
                                .pinned = pinned};
     return true;

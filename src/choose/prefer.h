@@ -16,6 +16,7 @@ struct preference {
     double margin;      /* relative step time a step away from the default has to gain */
     double log_margin;  /* ln(1 + margin): what the search adds up */
     bool upwards_free;  /* of a size: a larger one follows the guide as well */
+    double log_uneven;  /* of a size: as log_margin, where it is no power of two */
     bool pinned;        /* the user decided; the margin is 0 and the guide is only told */
 };
 
@@ -28,6 +29,8 @@ size_t prefer_collect(struct arena *a, const struct rule_set *rules, const struc
 /* How many steps away from the default the knobs are: doublings for sizes, places for words, bits
    for module sets. */
 double prefer_distance(const struct preference *p, const struct knobs *k);
+/* What leaving this one guide has to gain, as a logarithm. */
+double prefer_cost(const struct preference *p, const struct knobs *k);
 /* What leaving the guides for these knobs has to gain: the sum of margins times distances, as a
    logarithm. */
 double prefer_sum(const struct preference *preferences, size_t n, const struct knobs *k);

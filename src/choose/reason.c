@@ -282,9 +282,9 @@ static const struct preference *held_back_by(const struct answer *answer,
     double least = 0;
     for (size_t i = 0; i < answer->n_preferences; i++) {
         const struct preference *p = &answer->preferences[i];
-        double further = prefer_distance(p, &plan->knobs) - prefer_distance(p, &other->knobs);
-        if (p->log_margin * further <= least) continue;
-        least = p->log_margin * further;
+        double further = prefer_cost(p, &plan->knobs) - prefer_cost(p, &other->knobs);
+        if (further <= least) continue;
+        least = further;
         most = p;
     }
     return most;

@@ -211,6 +211,7 @@ static struct ladder *make_ladder(struct search *s, uint32_t offload_modules)
     make_steps(s, offload_modules, steps);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
+            if (steps[j].sum > steps[i].sum) continue; /* of which that is quick to tell */
             uint64_t less = keeps_less(&steps[j], &steps[i], s->c.model.n_kinds);
             ladder->more[i] |= less << j;
             ladder->less[j] |= less << i;
@@ -222,7 +223,7 @@ static struct ladder *make_ladder(struct search *s, uint32_t offload_modules)
     return s->group->ladder = ladder;
 }
 
-static const struct ladder *ladder_of(struct search *s, int offload)
+static const struct ladder *find_ladder(struct search *s, int offload)
 {
     struct knobs present = s->c.knobs;
     combination_set(&present_kind(s)->offloads[offload], &s->c);
@@ -233,12 +234,26 @@ static const struct ladder *ladder_of(struct search *s, int offload)
     return make_ladder(s, modules);
 }
 
+static const struct ladder *ladder_of(struct search *s, int offload)
+{
+    struct present_ladders *x = &s->ladders;
+    if (x->group != s->group || x->kind != s->kind)
+        *x = (struct present_ladders){.group = s->group, .kind = s->kind};
+    if (!x->of[offload]) x->of[offload] = find_ladder(s, offload);
+    return x->of[offload];
+}
+
+uint64_t room_keeping_more(struct search *s, int recompute, int offload)
+{
+    return ladder_of(s, offload)->less[recompute];
+}
+
 /* Where one has no room, none has that keeps more on the GPU; where one has, all that keep less. */
-static void note_cramped(struct search *s, uint64_t states, int offload)
+static void note_cramped(struct search *s, struct room *rooms, uint64_t states, int offload)
 {
     const struct kind *kind = present_kind(s);
     for (int i = 0; i < kind->n_offloads; i++)
-        if (kind->less_offload[offload] >> i & 1) s->rooms[i].cramped |= states;
+        if (kind->less_offload[offload] >> i & 1) rooms[i].cramped |= states;
 }
 
 void room_is_noted(struct search *s, int recompute, int offload)
@@ -249,10 +264,32 @@ void room_is_noted(struct search *s, int recompute, int offload)
         if (kind->more_offload[offload] >> i & 1) s->rooms[i].roomy |= roomy;
 }
 
-void room_forget(struct search *s, int offload, uint64_t never)
+void room_start(struct search *s, int offload, uint64_t never)
 {
-    memset(s->rooms, 0, sizeof s->rooms);
-    note_cramped(s, never, offload);
+    memset(s->near_rooms, 0, sizeof s->near_rooms);
+    note_cramped(s, s->near_rooms, never, offload);
+}
+
+void room_forget(struct search *s)
+{
+    memcpy(s->rooms, s->near_rooms, sizeof s->rooms);
+}
+
+/* Whether the leanest is denied on all of the class, which is noted of what keeps more, as the
+   opposite of what keeps less. */
+static void ask_near(struct search *s, int recompute, int offload)
+{
+    const struct ladder *ladder = ladder_of(s, offload);
+    int vpp = s->c.knobs.vpp;
+    s->c.knobs.vpp = s->least_vpp;
+    if (lean_is_denied(s, recompute, offload, s->most_vpp)) {
+        note_cramped(s, s->near_rooms, ladder->less[recompute], offload);
+        note_cramped(s, s->rooms, ladder->less[recompute], offload);
+    } else {
+        s->near_rooms[offload].open |= ladder->more[recompute];
+        s->rooms[offload].open |= ladder->more[recompute];
+    }
+    s->c.knobs.vpp = vpp;
 }
 
 static void ask_lean(struct search *s, int recompute, int offload)
@@ -262,29 +299,46 @@ static void ask_lean(struct search *s, int recompute, int offload)
         lean_has_room(s, recompute, offload, &o))
         room_is_noted(s, recompute, offload);
     else
-        note_cramped(s, ladder_of(s, offload)->less[recompute], offload);
+        note_cramped(s, s->rooms, ladder_of(s, offload)->less[recompute], offload);
+}
+
+/* Once something fits, nothing that takes a division, and for all stages of the class together: most
+   states that are not denied have room, and to divide the leanest plan's layers takes as long as to
+   try a few others. */
+static void ask_quickly(struct search *s, int recompute, int offload)
+{
+    if (s->finalists.n_fast > 0)
+        ask_near(s, recompute, offload);
+    else
+        ask_lean(s, recompute, offload);
+}
+
+/* The states of which that tells something. */
+static uint64_t told_quickly(const struct search *s, const struct room *room)
+{
+    return room->roomy | room->cramped | (s->finalists.n_fast > 0 ? room->open : 0);
 }
 
 /* A state of which nothing is known: where room began the last time, or just before that, else the
    one in the middle. */
-static int next_state(const struct search *s, const struct ladder *ladder, const struct room *room,
-                      int edge)
+static int next_state(const struct search *s, const struct ladder *ladder, uint64_t known, int edge)
 {
     int open[SPACE_MAX_STATES], n = 0, near = -1;
     for (int i = 0; i < present_kind(s)->n_recompute; i++) {
         int state = ladder->order[i];
-        if ((room->roomy | room->cramped) >> state & 1) continue;
+        if (known >> state & 1) continue;
         if (i == edge || i == edge - 1) near = state;
         open[n++] = state;
     }
     return near >= 0 ? near : open[n / 2];
 }
 
-/* The place in the ladder from which on there is room; past its end: nowhere. */
+/* The place in the ladder from which on there is room, or may be; past its end: nowhere. */
 static int edge_of(const struct search *s, const struct ladder *ladder, const struct room *room)
 {
     int at = 0, n = present_kind(s)->n_recompute;
-    while (at < n && !(room->roomy >> ladder->order[at] & 1))
+    uint64_t cramped = room->cramped & ~room->roomy;
+    while (at < n && cramped >> ladder->order[at] & 1)
         at++;
     return at;
 }
@@ -306,16 +360,16 @@ bool room_is_cramped_now(struct search *s, int recompute, int offload)
 bool room_is_cramped(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];
-    uint64_t bit = (uint64_t)1 << recompute;
+    uint64_t bit = (uint64_t)1 << recompute, told = told_quickly(s, room);
     int *edge = &s->edges[offload];
-    if (!(room->roomy | room->cramped) && *edge == UNKNOWN_EDGE)
-        ask_lean(s, present_kind(s)->fullest, offload);
-    if ((room->roomy | room->cramped) & bit) return !(room->roomy & bit);
+    if (!told && *edge == UNKNOWN_EDGE) ask_quickly(s, present_kind(s)->fullest, offload);
+    told = told_quickly(s, room);
+    if (told & bit) return room_is_known_cramped(s, recompute, offload);
     const struct ladder *ladder = ladder_of(s, offload);
-    while (!((room->roomy | room->cramped) & bit))
-        ask_lean(s, next_state(s, ladder, room, *edge), offload);
+    for (; !(told & bit); told = told_quickly(s, room))
+        ask_quickly(s, next_state(s, ladder, told, *edge), offload);
     *edge = edge_of(s, ladder, room);
-    return !(room->roomy & bit);
+    return room_is_known_cramped(s, recompute, offload);
 }
 
 uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked)
@@ -326,7 +380,7 @@ uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked
     if (s->request->exhaustive) return 0;
     const struct ladder *ladder = ladder_of(s, offload);
     while (~(known.roomy | known.cramped) & all) {
-        int state = next_state(s, ladder, &known, s->never_edge);
+        int state = next_state(s, ladder, known.roomy | known.cramped, s->never_edge);
         if (lean_is_denied(s, state, offload, most_vpp)) {
             known.cramped |= ladder->less[state];
             *asked |= (uint64_t)1 << state;
@@ -340,13 +394,14 @@ uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked
 
 /* ---- hopeless spots ---- */
 
-/* Whether the leanest plan with an offload has no room however its layers are divided, or needs
-   more than there is even at the low end of its estimate. */
+/* Whether the leanest plan with an offload has no room however its layers are divided, or, while
+   nothing fits, needs more than there is even at the low end of its estimate. */
 static bool lean_is_hopeless(struct search *s, int offload, int most_vpp)
 {
     struct contender o;
     int fullest = present_kind(s)->fullest;
     if (lean_is_denied(s, fullest, offload, most_vpp)) return true;
+    if (s->finalists.n_fast > 0) return false; /* dividing its layers takes as long as a few plans */
     return !lean_has_room(s, fullest, offload, &o) && o.fits == FITS_NO;
 }
 

@@ -321,6 +321,7 @@ void spots_take_schedule(struct spots *s, const struct time_rates *rates)
     struct layout layout;
     double forward[LAYOUT_MAX_CHUNKS], backward[LAYOUT_MAX_CHUNKS];
     double transfer = comm_stage_exposed(s->timing, k);
+    if (s->schedule.seconds > 0) return;
     if (is_recalled(s, rates, 2 * transfer)) return;
     spots_leave_schedule(s);
     bool divided = k->pp > 1 && split_by_time(c, rates, &layout);
@@ -344,6 +345,18 @@ void spots_take_schedule(struct spots *s, const struct time_rates *rates)
 void spots_leave_schedule(struct spots *s)
 {
     s->schedule.seconds = 0;
+}
+
+double spots_suspend_schedule(struct spots *s)
+{
+    double seconds = s->schedule.seconds;
+    spots_leave_schedule(s);
+    return seconds;
+}
+
+void spots_resume_schedule(struct spots *s, double seconds)
+{
+    s->schedule.seconds = seconds;
 }
 
 /* ---- enumeration ---- */

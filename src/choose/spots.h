@@ -38,6 +38,8 @@ struct group {
     struct least_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
     size_t n_variants;
+    uint64_t *slower; /* [n_variants][variants_words]: of each the others that are as slow at least at
+                         every layer, and no better liked: bit i */
     struct variants_least *variants_least; /* [2]: without and with a risk */
     struct ladder *ladder;                 /* the last that was asked for; NULL: none yet */
 };
@@ -107,7 +109,10 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
 void spots_take_schedule(struct spots *s, const struct time_rates *rates);
 /* as it was worked out the last time for as many stages and microbatches, if it was. */
 void spots_recall_schedule(struct spots *s);
-/* Of any stages again. */
+/* Of any stages again; */
 void spots_leave_schedule(struct spots *s);
+/* for a while: what spots_resume_schedule has to be given. */
+double spots_suspend_schedule(struct spots *s);
+void spots_resume_schedule(struct spots *s, double seconds);
 
 #endif

@@ -67,8 +67,6 @@ static void measure(struct search *s, struct variant *v)
 {
     const struct kind *kind = present_kind(s);
     v->rates = ARENA_ARRAY(s->arena, struct time_rates *, (size_t)kind->n_recompute);
-    v->settled = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
-    v->hopeless = ARENA_ARRAY(s->arena, uint64_t, (size_t)kind->n_offloads);
     s->c.knobs = v->knobs;
     space_set(kind->recompute[0], &s->c);
     v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0), 1);
@@ -83,16 +81,38 @@ static bool is_slower(const struct variant *v, const struct variant *other)
     return true;
 }
 
+size_t variants_words(size_t n)
+{
+    return (n + 63) / 64;
+}
+
+static void note_slower(struct group *g, size_t than, size_t slower)
+{
+    g->slower[than * variants_words(g->n_variants) + slower / 64] |= (uint64_t)1 << slower % 64;
+}
+
+static bool is_noted(const struct group *g, size_t than, size_t slower)
+{
+    size_t n = variants_words(g->n_variants);
+    return g->slower[than * n + slower / 64] >> slower % 64 & 1;
+}
+
+/* What is slower than a slower one is so too, and need not be compared: from the last on. Seconds are
+   a sum of what is compared. */
 static void compare(struct search *s, struct group *g)
 {
-    for (size_t i = 0; i < g->n_variants; i++) {
-        struct variant *v = &g->variants[i];
-        v->slower = ARENA_ARRAY(s->arena, bool, g->n_variants);
-        size_t first = i; /* their seconds are a sum of what is compared */
-        while (first > 0 && g->variants[first - 1].seconds == v->seconds)
-            first--;
-        for (size_t j = first; j < g->n_variants; j++)
-            v->slower[j] = j == i || is_slower(&g->variants[j], v);
+    size_t n = variants_words(g->n_variants);
+    g->slower = ARENA_ARRAY(s->arena, uint64_t, g->n_variants * n);
+    for (size_t i = g->n_variants; i-- > 0;) {
+        const struct variant *v = &g->variants[i];
+        note_slower(g, i, i);
+        for (size_t j = i; j > 0 && g->variants[j - 1].seconds == v->seconds; j--)
+            if (is_slower(&g->variants[j - 1], v)) note_slower(g, i, j - 1);
+        for (size_t j = i + 1; j < g->n_variants; j++) {
+            if (is_noted(g, i, j) || !is_slower(&g->variants[j], v)) continue;
+            for (size_t word = 0; word < n; word++)
+                g->slower[i * n + word] |= g->slower[j * n + word];
+        }
     }
 }
 
@@ -146,14 +166,6 @@ void variants_list(struct search *s)
     s->c.knobs = saved;
 }
 
-void variants_start(struct search *s)
-{
-    size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
-    s->visit++;
-    for (size_t i = 0; i < s->group->n_variants; i++)
-        memset(s->group->variants[i].hopeless, 0, bytes);
-}
-
 struct open_sides *variant_open_sides(struct search *s, struct variant *v, int recompute,
                                       int offload)
 {
@@ -163,56 +175,4 @@ struct open_sides *variant_open_sides(struct search *s, struct variant *v, int r
     struct open_sides *open = &v->open[offload * kind->n_recompute + recompute];
     if (open->visit != s->visit) *open = (struct open_sides){.visit = s->visit};
     return open;
-}
-
-void variants_open(struct search *s)
-{
-    size_t bytes = (size_t)present_kind(s)->n_offloads * sizeof(uint64_t);
-    for (size_t i = 0; i < s->group->n_variants; i++) {
-        struct variant *v = &s->group->variants[i];
-        memcpy(v->settled, v->hopeless, bytes);
-        v->fast = 0;
-    }
-}
-
-void variant_give_up(struct variant *v, int recompute, int offload)
-{
-    v->hopeless[offload] |= (uint64_t)1 << recompute;
-}
-
-void variant_settle(struct search *s, const struct variant *v, int recompute, int offload)
-{
-    const struct kind *kind = present_kind(s);
-    struct group *g = s->group;
-    int end = offload == 0 ? kind->n_offloads : offload + 1;
-    uint64_t settled = kind->needless[recompute];
-    for (size_t i = 0; i < g->n_variants; i++) {
-        if (!v->slower[i]) continue;
-        for (int o = offload; o < end; o++)
-            g->variants[i].settled[o] |= settled;
-    }
-}
-
-void variant_is_fast(struct search *s, const struct variant *v, int recompute)
-{
-    const struct kind *kind = present_kind(s);
-    struct group *g = s->group;
-    uint64_t no_more = 0;
-    for (int r = 0; r < kind->n_recompute; r++)
-        no_more |= (kind->needless[r] >> recompute & 1) << r;
-    for (size_t i = 0; i < g->n_variants; i++)
-        if (g->variants[i].slower[v - g->variants]) g->variants[i].fast |= no_more;
-}
-
-bool variant_is_settled(const struct variant *v, int recompute, int offload)
-{
-    return v->settled[offload] >> recompute & 1;
-}
-
-uint64_t variants_settled(const struct search *s, int offload)
-{
-    uint64_t all = UINT64_MAX;
-    for (size_t i = 0; i < s->group->n_variants; i++)
-        all &= s->group->variants[i].settled[offload];
-    return all;
 }

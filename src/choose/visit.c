@@ -70,7 +70,7 @@ static void visit_stages(struct search *s, const struct turn *turn, bool more, b
     bool asked = plain || s->offload_alone;
     if (!any_matters(s, NULL, s->c.knobs.vpp, wish) || is_barred(s)) return;
     spots_recall_schedule(&s->spots);
-    room_forget(s, offload_asked(s), turn->asked[more]);
+    room_forget(s);
     asked = asked && asked_matters(s, never, wish);
     if (asked || more_matters(s, wish)) {
         take_schedule(s);
@@ -117,6 +117,17 @@ static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
     return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
 
+/* Whether anything on the present spot matters with its virtual stages or any number from there to
+   `most_vpp`, if it had room without recomputation. */
+static bool class_matters(struct search *s, const struct spot *spot, int most_vpp)
+{
+    const struct least_rates *least = s->group->least;
+    if (s->any || !least) return true;
+    double bound = fmin(spots_least_bound(&s->spots, &s->c, &least[0], most_vpp),
+                        spots_least_bound(&s->spots, &s->c, &least[1], most_vpp));
+    return search_matters(s, bound + s->around, spot->wish);
+}
+
 /* Gives a spot its turn, by what has room. */
 static void queue(struct search *s, struct spot *spot)
 {
@@ -127,9 +138,11 @@ static void queue(struct search *s, struct spot *spot)
     turn->spot = spot;
     for (int more = 0; more < 2; more++) {
         struct stages x = stages_of(&vpp, more);
+        turn->least[more] = (struct least_seconds){INFINITY, INFINITY};
         if (x.n == 0) continue;
         search_set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
+        if (!class_matters(s, spot, most)) continue;
         turn->never[more] = room_never(s, offload_asked(s), most, &turn->asked[more]);
         if (s->any) continue; /* then no bound is read */
         turn->least[more] = order_bound(s, turn->never[more], most);
@@ -166,7 +179,8 @@ static void visit_near(struct search *s, const struct turn *turn, struct stages 
     bool any = any_matters(s, &turn->least[more], most, wish), plain = any && !s->offload_alone;
     if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
     s->least_vpp = x->values[0], s->most_vpp = most;
-    variants_start(s);
+    settled_start(s);
+    room_start(s, offload_asked(s), turn->asked[more]);
     order_stages(s, x);
     for (int i = 0; i < x->n; i++) {
         search_set_spot(s, turn->spot, x->values[i]);
@@ -236,12 +250,69 @@ static bool lacks_room(struct search *s, const struct spot *spot)
     return !begin(s, spot, &vpp) || room_is_hopeless(s, spot, vpp.values[vpp.n - 1]);
 }
 
+/* ---- a good plan early ---- */
+
+/* Of so many spots the first are looked for: those that follow have far larger bounds. */
+enum { EARLY_AMONG = 4096 };
+
+static double promise(const struct spot *spot)
+{
+    return spot->bound * prefer_factor(spot->wish);
+}
+
+/* Puts a spot among the most promising, of a family the best alone. */
+static void note_early(struct search *s, struct spot *spot)
+{
+    int at = 0;
+    while (at < s->n_early && s->early[at]->family != spot->family)
+        at++;
+    if (at == SEARCH_EARLY) at--; /* the last, which is the least promising */
+    if (at < s->n_early && promise(s->early[at]) <= promise(spot)) return;
+    if (at == s->n_early) s->n_early++;
+    for (; at > 0 && promise(s->early[at - 1]) > promise(spot); at--)
+        s->early[at] = s->early[at - 1];
+    s->early[at] = spot;
+}
+
+static bool is_early(const struct search *s, const struct spot *spot)
+{
+    bool early = false;
+    for (int i = 0; i < s->n_early; i++)
+        early = early || s->early[i] == spot;
+    return early;
+}
+
+/* Visits the spots first that are fast by their bounds and follow the guides, which know what has
+   room and is fast in truth: plans that are found there bound away spots before it is asked what has
+   room on them, and which come before by their bounds alone. */
+static void visit_early(struct search *s)
+{
+    size_t n = s->spots.items.n < EARLY_AMONG ? s->spots.items.n : EARLY_AMONG;
+    s->n_early = 0;
+    if (s->any || s->offload_alone || s->request->exhaustive) return;
+    for (size_t i = 0; i < n; i++)
+        note_early(s, &s->spots.items.items[i]);
+    for (int i = 0; i < s->n_early; i++) {
+        search_set_spot(s, s->early[i], 1);
+        if (lacks_room(s, s->early[i])) continue;
+        spots_measure(&s->spots, s->early[i]);
+        queue(s, s->early[i]);
+    }
+    for (size_t i = s->waiting.n; i > 0; i--) {
+        struct waiting x = order_take(s);
+        visit(s, &x);
+    }
+}
+
+/* ---- all in turn ---- */
+
 /* Gives a spot its turn once it is known what it takes at least. */
 static void meet(struct search *s, struct spot *spot)
 {
     guard_tick(arena_guard(s->arena));
     search_set_spot(s, spot, 1);
-    if (!search_matters(s, spot->bound, spot->wish) || lacks_room(s, spot)) return;
+    if (!search_matters(s, spot->bound, spot->wish) || is_early(s, spot) || lacks_room(s, spot))
+        return;
     if (!s->any) spots_measure(&s->spots, spot);
     if (search_matters(s, spot->bound, spot->wish))
         order_add(s, (struct waiting){spot->bound, spot, NULL});
@@ -260,6 +331,7 @@ void visit_all(struct search *s)
 {
     size_t next = 0, n = s->spots.items.n;
     s->waiting.n = 0;
+    visit_early(s);
     while ((next < n || s->waiting.n > 0) && !(s->any && s->finalists.n_fast > 0)) {
         bool waits = s->waiting.n > 0 && (s->any || next == n ||
                                           s->waiting.items[0].bound <= next_spot(s, next)->bound);

@@ -8,7 +8,7 @@
      short of whole layers (the guides' order, S1.4); after all spots, in a second pass, offload is
      tried where there is room without.
      Whether one has room whatever the other switches is asked once, of the leanest plan with it;
-   - variants (variants.c), which change the layers' times: dispatcher, graphs, overlap. One that is
+   - variants (variants.c, settled.c), which change the layers' times: dispatcher, graphs, overlap. One that is
      settled with a state, as good as it gets or too slow, is so with all that recompute more;
    - sides (kinds.h), beside the layers. */
 #ifndef MOEPLAN_CHOOSE_VISIT_H
@@ -44,15 +44,17 @@ struct variant {
     bool risky;                /* struct contender */
     double seconds;            /* of a step without pipeline, recomputed as in the base */
     struct time_rates **rates; /* [n_recompute] at each state; NULL: not yet */
-    bool *slower;              /* [n_variants]: others that are as slow at least at every layer, and
-                                  no better liked */
-    uint64_t fast;             /* on the present spot and stages, of the second pass: bit r: may
-                                  matter without offload with state r of recomputation */
-    uint64_t *settled;         /* [n_offloads] on the present spot and stages: bit r: needs no trial
-                                  with state r of recomputation */
-    uint64_t *hopeless;        /* [n_offloads] likewise, for want of room on all stages of the class
-                                  being visited */
     struct open_sides *open;   /* [n_offloads][n_recompute]; NULL: none yet */
+};
+
+/* What needs no trial on the present spot and stages, and on all that are near them (settled.c). Of a
+   kind, whose groups have the same variants: a set of them for each offload and state of
+   recomputation, [1 + n_offloads][n_recompute][words], the first of them whatever is offloaded. */
+struct settled {
+    size_t words, n, n_fast; /* of a set; of all */
+    int n_recompute;
+    uint64_t *sets, *near;
+    uint64_t *fast; /* [n_recompute][words]: what may matter without offload */
 };
 
 /* What no variant of a group undercuts, of those with a risk or of those without. */
@@ -62,9 +64,17 @@ struct variants_least {
     double wish;
 };
 
+/* The ladders (room.c) beside the offloads of a group's kind; NULL: not asked for yet. */
+struct present_ladders {
+    const struct group *group;
+    size_t kind;
+    const struct ladder *of[KINDS_MOST_OFFLOADS];
+};
+
 /* States of recomputation that have, or have not, room on the present spot and stages: bit r. */
 struct room {
     uint64_t roomy, cramped;
+    uint64_t open; /* of neither known, and not denied on all of the class (room_is_denied_to_all) */
 };
 enum { UNKNOWN_EDGE = -1 };
 
@@ -110,6 +120,9 @@ struct waiting {
     struct turn *turn; /* NULL: it is still to be asked what has room */
 };
 
+/* Spots that have their turn before all others. */
+enum { SEARCH_EARLY = 6 };
+
 /* The last division of layers by what they take: plans that differ elsewhere have the same. */
 struct division {
     struct time_rates rates;
@@ -145,6 +158,8 @@ struct search {
     struct spots spots;
     struct family *families;     /* [spots.n_families] */
     VEC(struct waiting) waiting; /* a heap */
+    struct spot *early[SEARCH_EARLY]; /* that had their turn first, the most promising before */
+    int n_early;
     struct timing timing;        /* for what does not depend on the layout */
     struct kinds kinds;
     unsigned usual_risks; /* move_risks of the base */
@@ -156,7 +171,8 @@ struct search {
     double around;           /* seconds of a step around its passes, at least */
     int least_vpp, most_vpp; /* virtual stages of the class being visited */
     uint32_t visit;          /* the number of that visit, from 1 on */
-    struct room rooms[KINDS_MOST_OFFLOADS];
+    struct room rooms[KINDS_MOST_OFFLOADS], near_rooms[KINDS_MOST_OFFLOADS]; /* of the class */
+    struct present_ladders ladders;
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
                                        ladder's order; or UNKNOWN_EDGE */
     int never_edge;                 /* the same of what room_never found last */
@@ -245,15 +261,20 @@ bool room_is_denied_to_all(struct search *s);
 /* The states of recomputation, as bits, of which that is so with an offload on the present spot,
    whatever the other switches, as far as those tell that were asked. *asked: these alone. */
 uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked);
-/* Forgets what is known of the spot and stages before, but for what has no room with an offload
-   (room_never). */
-void room_forget(struct search *s, int offload, uint64_t never);
+/* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload: where
+   that has no room, none of them has beside the same switches. */
+uint64_t room_keeping_more(struct search *s, int recompute, int offload);
+/* Nothing is known of the class of stages visited from here on but what has no room with an offload
+   (room_never), */
+void room_start(struct search *s, int offload, uint64_t never);
+/* nor of the present ones but what is so on all of the class. */
+void room_forget(struct search *s);
 /* Notes that a plan with the state of recomputation and the offload has room. */
 void room_is_noted(struct search *s, int recompute, int offload);
 /* Whether it is known already that a state of recomputation has no room on the present spot and
    stages with an offload, whatever the other switches. */
 bool room_is_known_cramped(const struct search *s, int recompute, int offload);
-/* Whether that is so. */
+/* Whether that is so; where something fits already, as far as it can be told without a division. */
 bool room_is_cramped(struct search *s, int recompute, int offload);
 /* The same where nothing will be asked of other states: directly. */
 bool room_is_cramped_now(struct search *s, int recompute, int offload);
@@ -284,24 +305,33 @@ void variants_list(struct search *s);
 void variant_set(struct search *s, const struct variant *v, int recompute);
 /* Rates of the present knobs, which are the variant's, that no side and no pp undercuts. */
 const struct time_rates *variant_rates(struct search *s, struct variant *v, int recompute);
-/* No variant is hopeless on the class of stages. */
-void variants_start(struct search *s);
 /* What is known of a variant's sides on the class of stages, with an offload and a state of
    recomputation. */
 struct open_sides *variant_open_sides(struct search *s, struct variant *v, int recompute,
                                       int offload);
-/* Nothing but what is hopeless is settled, nor known to be fast, on the present spot and stages. */
-void variants_open(struct search *s);
+/* Words of a set of so many variants. */
+size_t variants_words(size_t n);
+
+/* ---- settled.c ---- */
+
+/* Nothing is settled on the class of stages that is visited from here on. */
+void settled_start(struct search *s);
+/* Nor on the present stages but what is so on all of the class; what is fast is not known. */
+void settled_open(struct search *s);
 /* Notes that a variant has no room on the class of stages with an offload and a state of
-   recomputation. */
-void variant_give_up(struct variant *v, int recompute, int offload);
+   recomputation: nor has it with those that keep more. */
+void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
-   those that are no faster, repeat no less and offload no less. */
-void variant_settle(struct search *s, const struct variant *v, int recompute, int offload);
-/* Notes that one may matter without offload: so do those that are no slower and repeat no more. */
-void variant_is_fast(struct search *s, const struct variant *v, int recompute);
-bool variant_is_settled(const struct variant *v, int recompute, int offload);
-/* The states of recomputation, as bits, with which all variants are. */
-uint64_t variants_settled(const struct search *s, int offload);
+   those that are no faster, repeat no less and offload no less. `near`: on all of the class. */
+void settled_add(struct search *s, const struct variant *v, int recompute, int offload, bool near);
+/* The first variant from there on that is not settled; NULL: all are. */
+struct variant *settled_next(struct search *s, struct variant *from, int recompute, int offload);
+bool settled_all(struct search *s, int recompute, int offload);
+/* Notes that a variant may matter without offload: so do those that are no slower and repeat no
+   more. */
+void settled_is_fast(struct search *s, const struct variant *v, int recompute);
+/* The one in the middle, by seconds, of the variants of which it is not known whether they may
+   matter without offload; NULL: it is of all. */
+struct variant *settled_middle(struct search *s, int recompute);
 
 #endif

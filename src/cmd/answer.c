@@ -33,20 +33,38 @@ static struct arena *arena_of(struct arena *parent, struct worker *w, size_t lim
 
 void worker_open(struct arena *parent, const struct service *service, struct worker *w)
 {
-    *w = (struct worker){.service = service};
+    *w = (struct worker){0};
     w->keep = arena_of(parent, w, REQUEST_MEMORY);
     w->scratch = arena_of(parent, w, REQUEST_MEMORY);
     w->platforms.arena = arena_of(parent, w, REQUEST_MEMORY);
     w->output = arena_of(parent, w, 0);
     w->out = buf_new(w->output);
+    w->reaches.arena = arena_of(parent, w, REQUEST_MEMORY);
+    if (!service) return;
+    w->service = *service;
+    if (!service->rules) return;
+    w->rules = *service->rules;
+    w->rules.reaches = &w->reaches;
+    w->service.rules = &w->rules;
+}
+
+static void each_arena(struct worker *w, void (*what)(struct arena *a))
+{
+    what(w->keep);
+    what(w->scratch);
+    what(w->platforms.arena);
+    what(w->output);
+    what(w->reaches.arena);
 }
 
 void worker_close(struct worker *w)
 {
-    arena_free(w->keep);
-    arena_free(w->scratch);
-    arena_free(w->platforms.arena);
-    arena_free(w->output);
+    each_arena(w, arena_free);
+}
+
+void worker_keep(struct worker *w)
+{
+    each_arena(w, arena_keep);
 }
 
 void worker_reset(struct worker *w)
@@ -90,7 +108,7 @@ static void answer_line(void *state)
                                     .scratch = w->scratch,
                                     .diags = &diags,
                                     .platforms = &w->platforms,
-                                    .service = w->service,
+                                    .service = &w->service,
                                     .out = &w->out};
     request.root = doc_load_json(w->keep, &diags, source_add(&diags.sources, STR("-"), x->line));
     bool is_map = request.root && request.root->kind == NODE_MAP;

@@ -11,7 +11,7 @@ struct moeplan {
     struct validation validation;
     struct read_options options; /* none */
     struct bill_wish wish;       /* none */
-    struct service service;
+    struct worker worker;        /* forgets the platforms of files between calls */
 };
 
 struct making {
@@ -24,7 +24,9 @@ static void make(void *state)
     struct making *x = state;
     struct moeplan *m = ARENA_NEW(x->arena, struct moeplan);
     m->validation = validation_of(x->arena, rules_builtin());
-    m->service = (struct service){m->validation.rules, &m->validation, &m->options, &m->wish};
+    const struct service service = {m->validation.rules, &m->validation, &m->options, &m->wish};
+    worker_open(x->arena, &service, &m->worker);
+    worker_keep(&m->worker);
     x->made = m;
 }
 
@@ -51,6 +53,7 @@ struct moeplan *moeplan_new(void)
 void moeplan_free(struct moeplan *m)
 {
     if (!m) return;
+    worker_close(&m->worker);
     arena_free(m->keep);
     arena_free(m->arena);
 }
@@ -65,15 +68,15 @@ static void run_request(void *state)
 {
     struct call *call = state;
     struct arena *keep = call->library->keep;
-    struct worker *w = ARENA_NEW(keep, struct worker);
+    struct worker *w = &call->library->worker;
     struct str id;
-    worker_open(keep, &call->library->service, w);
+    worker_empty(w);
+    platform_cache_empty(&w->platforms);
     const char *failure =
         worker_answer(w, call->answer, REQUEST_SECONDS, str_of(call->request), &id);
     struct str text =
         failure ? arena_printf(keep, "{\"id\":%.*s,\"error\":\"%s\"}", STR_ARG(id), failure)
                 : str_dup(keep, str_trim(buf_str(&w->out)));
-    worker_close(w);
     call->text = text.p;
 }
 

@@ -56,13 +56,18 @@ struct worker {
     struct guard guard;
     struct arena *keep, *scratch, *output;
     struct platform_cache platforms;
-    const struct service *service;
+    struct service service;
+    struct rule_set rules; /* those of the service, with a memo of its own */
+    struct reach_memo reaches;
     struct buf out; /* the answers, one a line */
 };
 
-/* Children of the arena; to be closed before the run ends in which it was opened. */
+/* Children of the arena; to be closed before the run ends in which it was opened. `service` may be
+   NULL where no request is answered. */
 void worker_open(struct arena *parent, const struct service *service, struct worker *w);
 void worker_close(struct worker *w);
+/* For one that is to outlive that run. */
+void worker_keep(struct worker *w);
 /* Appends {"id":…} with what `answer` adds, and a line end; `seconds` of CPU at most. Gives NULL,
    or why there is none: then nothing is appended. *id is the request's own words for it, or null.
  */

@@ -69,6 +69,7 @@ static bool read_request(const struct batch_request *r, struct read_options *o, 
 void validate_answer(const struct batch_request *r)
 {
     struct validation v = *r->service->validation;
+    v.rules = r->service->rules;
     struct read_options options = batch_options(r);
     struct str as = member_text(r->root, "as"), why;
     if (!read_request(r, &options, &why)) {

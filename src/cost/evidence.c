@@ -87,13 +87,13 @@ static double distance(const struct config *c, const struct param_counts *size,
 {
     const struct knobs *k = &c->knobs;
     double d = platform + precision_distance(k->precision, r->precision);
+    if (d <= most) d += doublings((double)size->total, (double)r->total_params, 1);
+    if (d <= most) d += doublings((double)size->active, (double)r->active_params, 1);
     if (d > most) return d;
     const struct {
         int64_t mine, measured;
         double weight;
     } sizes[] = {
-        {size->total, r->total_params, 1},
-        {size->active, r->active_params, 1},
         {k->gpus, r->gpus, 0.5},
         {k->seq, r->seq, 0.5},
         {k->gbs, r->gbs, 0.25},

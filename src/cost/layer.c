@@ -90,9 +90,11 @@ static void add_core(const struct timing *t, const struct core *c, struct layer_
 /* In a captured part operations run without the host but for those left. */
 static double launched(const struct timing *t, const struct host *h)
 {
-    return t->captured & h->scope ? fmin(h->ops, h->left) : h->ops;
+    if (t->captured & h->scope) return fmin(h->ops, h->left);
+    return h->ops + t->f.host_launch * h->launches;
 }
 
+/* The GPU's gaps between experts' kernels are in those kernels' own law. */
 static void add_ops(const struct timing *t, const struct host *h, struct layer_time *x)
 {
     double ops = launched(t, h);

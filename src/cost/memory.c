@@ -107,6 +107,7 @@ struct knobs memory_layers_key(const struct knobs *k)
 {
     struct knobs x = time_layers_key(k);
     x.grad_bytes = 0;
+    x.cp_comm = 0; /* keys that others have are given back in the layer */
     return x;
 }
 

@@ -147,33 +147,70 @@ static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct
     return exposed + (once ? x.reduce : 0) + t->f.fsdp_first_gather * x.gather;
 }
 
+/* Seconds of passes beside which DDP's collectives run: in all, and of the chunk whose backward ends
+   the step and whose forward begins it. */
+struct ddp_windows {
+    double all, chunk, chunks;
+};
+
+/* In a pipeline only the first stage's first chunk is cut into buckets, which travel beside its own
+   pass: all others are one (megatron/core/distributed/distributed_data_parallel.py: bucket_size is
+   None where pp_rank > 0 or bucketing is disabled). The second stage is through one such pass
+   earlier than the first, so on both one pass hides a chunk's part. */
+static double chunk_shows(const struct timing *t, double seconds, struct ddp_windows w)
+{
+    return fmax(0, seconds / w.chunks - t->f.dp_window * w.chunk);
+}
+
 /* The optimizer's reduce-scatter hides under the last backward, two thirds of a microbatch's time
    (two products for one of the forward), its all-gather under the first forward. With virtual
    stages chunks finish one after another, a turn of as many microbatches as there are stages apart,
    or of the time they would take; that widens both windows. */
-static double exposed_ddp(const struct timing *t, const struct knobs *k, struct collectives x,
-                          double stage_s)
+static struct ddp_windows ddp_windows(const struct knobs *k, double stage_s, int passes)
 {
-    double v = k->vpp, window = stage_s / 3 * (v > 1 ? fmax(1, k->pp * (v - 1) / v) : 1);
-    double exposed = 0;
-    if (k->overlap_grad_reduce)
-        exposed += fmax(0, x.reduce - t->f.dp_window * 2 * window) +
-                   t->f.dp_contention * fmin(x.reduce, 2 * window);
-    else
-        exposed += x.reduce;
-    if (k->overlap_param_gather)
-        exposed += fmax(0, x.gather - t->f.dp_window * window) +
-                   t->f.dp_contention * fmin(x.gather, window);
-    else
-        exposed += x.gather;
-    return exposed;
+    double v = k->vpp, pass = passes * stage_s / 3;
+    double all = pass * (v > 1 ? fmax(1, k->pp * (v - 1) / v) : 1);
+    return (struct ddp_windows){.all = all, .chunk = k->pp > 1 ? pass / v : INFINITY, .chunks = v};
+}
+
+/* All of it beyond the whole window, or what the chunk at the end of the step shows, if that is
+   more; hidden parts slow kernels. */
+static double shown_ddp(const struct timing *t, double seconds, struct ddp_windows w)
+{
+    double late = fmax(0, seconds - t->f.dp_window * w.all);
+    return fmax(late, chunk_shows(t, seconds, w)) + t->f.dp_contention * fmin(seconds, w.all);
+}
+
+/* The least for windows no wider than these. What kernels slow by grows with the window, faster than
+   what the last chunk shows falls. */
+static double shown_ddp_least(const struct timing *t, double seconds, struct ddp_windows w)
+{
+    double late = fmax(0, seconds - t->f.dp_window * w.all);
+    return fmax(late + t->f.dp_contention * fmin(seconds, w.all), chunk_shows(t, seconds, w));
+}
+
+typedef double shown_law(const struct timing *t, double seconds, struct ddp_windows w);
+
+static double exposed_ddp(const struct timing *t, const struct knobs *k, struct collectives x,
+                          double stage_s, shown_law *shown)
+{
+    struct ddp_windows backward = ddp_windows(k, stage_s, 2), forward = ddp_windows(k, stage_s, 1);
+    return (k->overlap_grad_reduce ? shown(t, x.reduce, backward) : x.reduce) +
+           (k->overlap_param_gather ? shown(t, x.gather, forward) : x.gather);
+}
+
+static double exposed(const struct timing *t, const struct knobs *k, struct rank_params p,
+                      double stage_s, shown_law *shown)
+{
+    struct collectives x = collectives_of(t, k, p);
+    return shards_parameters(k) ? exposed_fsdp(t, k, x, stage_s)
+                                : exposed_ddp(t, k, x, stage_s, shown);
 }
 
 double sharding_exposed(const struct timing *t, const struct knobs *k, struct rank_params p,
                         double stage_s)
 {
-    struct collectives x = collectives_of(t, k, p);
-    return shards_parameters(k) ? exposed_fsdp(t, k, x, stage_s) : exposed_ddp(t, k, x, stage_s);
+    return exposed(t, k, p, stage_s, shown_ddp);
 }
 
 double sharding_exposed_least(const struct timing *t, const struct knobs *k, struct rank_params p,
@@ -182,7 +219,7 @@ double sharding_exposed_least(const struct timing *t, const struct knobs *k, str
     const struct coefficients *f = &t->f;
     double ddp = f->dp_window, fsdp = f->fsdp_hidden, contention = f->dp_contention;
     bool falls = contention <= ddp && ddp <= 1 && contention <= fsdp && fsdp <= 1;
-    return falls ? sharding_exposed(t, k, p, most_s) : 0;
+    return falls ? exposed(t, k, p, most_s, shown_ddp_least) : 0;
 }
 
 /* Muon orthogonalises every matrix, m x n with m <= n, in five Newton-Schulz steps of 4 m^2 n + 2

@@ -60,9 +60,9 @@ void map_report_duplicates(struct arena *a, struct diags *all, struct node *map)
     map_reserve(a, index, map->n);
     for (size_t i = 0; i < map->n; i++) {
         if (map->keys[i]->kind != NODE_SCALAR) continue;
-        int64_t before = map_get(index, map->keys[i]->text);
-        if (before != MAP_NONE) report(all, map, (size_t)before, i);
-        map_put(a, index, map->keys[i]->text, (uint32_t)i);
+        struct str key = map->keys[i]->text;
+        if (!map_put(a, index, key, (uint32_t)i)) report(all, map, same_key_before(map, i), i);
+        map->marks |= str_mark(key);
     }
     map->index = index;
 }

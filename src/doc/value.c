@@ -87,7 +87,9 @@ static const struct word automodel_words[] = {
 static bool find_word(const struct word *words, size_t n, struct str s, struct value *out)
 {
     for (size_t i = 0; s.n <= LONGEST_WORD && i < n; i++) {
-        if (!str_eq(s, words[i].text)) continue;
+        struct str word = words[i].text;
+        bool other = word.n != s.n || (s.n && word.p[0] != s.p[0]); /* most are */
+        if (other || !str_eq(s, word)) continue;
         *out = words[i].value;
         return true;
     }

@@ -93,12 +93,6 @@ static bool is_full_precision(const struct facts *f)
     return !silent && !facts_bool(f, P_bf16, true) && !facts_bool(f, P_fp16, false);
 }
 
-/* Whether a plan says it although it is the framework's default. */
-static bool is_said_at_default(int param)
-{
-    return param == P_bf16 || param == P_seq_length || said_is_size(param);
-}
-
 /* Whether the plan has to say it beside what every output of the framework says: its own words,
    what silence would mean otherwise, and none where the framework has something. */
 static bool is_extra(const struct rule_set *rules, const struct facts *f, int param)
@@ -136,9 +130,14 @@ static void add_params(struct entries *e, const struct rule_set *rules, const st
         said[params[i]] = true;
         if (param_table[params[i]].scope != SCOPE_MODEL) add_param(e, f, params[i]);
     }
+    bool *may = ARENA_ARRAY(e->arena, bool, param_count); /* others are not said at their default */
+    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
+        may[i] = true;
+    for (size_t i = 0; i < SAID_SIZES; i++)
+        may[said_sizes[i]] = true;
+    may[P_bf16] = may[P_seq_length] = true;
     for (int i = 0; i < (int)param_count; i++)
-        if (!said[i] && (facts_is_own(f, i) || is_said_at_default(i)) && is_extra(rules, f, i))
-            add_param(e, f, i);
+        if (may[i] && !said[i] && is_extra(rules, f, i)) add_param(e, f, i);
 }
 
 struct value plan_value(struct arena *a, const struct rule_set *rules, const struct facts *f)

@@ -123,8 +123,11 @@ static struct str nearest(int framework, struct str word)
 {
     const struct param_index *x = index_of(framework);
     struct edit_nearest near = {.word = word};
-    for (uint32_t i = 0; i <= x->mask; i++)
-        if (x->slots[i].number) edit_offer(&near, slot_word(x->slots[i], framework));
+    for (uint32_t i = 0; i <= x->mask; i++) {
+        if (!x->slots[i].number) continue;
+        struct str candidate = slot_word(x->slots[i], framework);
+        if (edit_may_be_near(word, candidate)) edit_offer(&near, candidate);
+    }
     return near.best;
 }
 

@@ -98,14 +98,19 @@ const struct platform *platform_load(struct platform_cache *cache, struct diags 
     return p;
 }
 
+void platform_cache_empty(struct platform_cache *cache)
+{
+    cache->n = 0;
+    cache->kept = (struct arena_mark){0};
+    arena_reset(cache->arena);
+}
+
 void platform_cache_trim(struct platform_cache *cache)
 {
     enum { MOST_BYTES = 16 * 1024 * 1024 };
-    if (cache->n == PLATFORMS_KEPT || arena_used(cache->arena) > MOST_BYTES) {
-        cache->n = 0;
-        cache->kept = (struct arena_mark){0};
-    }
-    if (cache->n)
+    if (cache->n == PLATFORMS_KEPT || arena_used(cache->arena) > MOST_BYTES)
+        platform_cache_empty(cache);
+    else if (cache->n)
         arena_pop(cache->arena, cache->kept);
     else
         arena_reset(cache->arena);

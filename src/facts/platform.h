@@ -49,6 +49,7 @@ int platform_param(struct str name);
 /* Between two files or requests of many, for a cache with an arena of its own: gives back what did
    not become a platform, and forgets them all when there are too many. */
 void platform_cache_trim(struct platform_cache *cache);
+void platform_cache_empty(struct platform_cache *cache);
 /* Sets the platform facts and f->platform. */
 void platform_apply(struct facts *f, const struct platform *p, enum fact_origin origin);
 

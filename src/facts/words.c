@@ -55,7 +55,7 @@ static void check_format(struct facts *f, const struct node *value)
 
 bool word_is_truth_slip(struct arena *a, struct str text)
 {
-    if (text.n < 4 || text.n > 6) return false;
+    if (text.n < 4 || text.n > 6 || str_among(text, truths, N_TRUTHS)) return false;
     for (size_t i = 0; i < text.n; i++) /* most words have another letter */
         if (!strchr("truefalsTRUEFALS", text.p[i]) || !text.p[i]) return false;
     struct str word = str_lower(a, text);

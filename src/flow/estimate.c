@@ -72,11 +72,21 @@ static void add_costs(struct arena *a, const struct facts *f, struct estimate *o
     evidence_find(&out->config, &out->evidence);
 }
 
+/* No figures yet: their tables, most of the record, are written where it becomes complete. */
+static void start(struct estimate *out)
+{
+    out->facts = NULL;
+    out->refusal = (struct refusal){0};
+    out->complete = false;
+    out->missing = (struct str){"", 0};
+}
+
 bool estimate_reading(struct arena *a, const struct rule_set *rules, const struct reading *reading,
                       struct arena *scratch, struct estimate *out, struct estimate_terms *terms)
 {
     struct facts *f = reading->facts;
-    *out = (struct estimate){.refusal = refusal_find(a, rules, reading, scratch)};
+    start(out);
+    out->refusal = refusal_find(a, rules, reading, scratch);
     if (terms) *terms = (struct estimate_terms){{.arena = a}, {.arena = a}};
     rules_assume_run(rules, f, scratch);
     rules_apply_overrides(rules, f, scratch);
@@ -95,7 +105,7 @@ static struct str first_error(const struct diags *diags)
 void estimate_facts(struct arena *a, const struct rule_set *rules, const struct facts *f,
                     struct arena *scratch, struct estimate *out)
 {
-    *out = (struct estimate){0};
+    start(out);
     add_costs(a, rules_run_facts(a, rules, f, scratch), out, NULL);
     if (!out->complete) out->missing = first_error(out->facts->diags);
 }

@@ -16,7 +16,7 @@ struct estimate {
     struct memory_estimate memory;
     struct time_estimate time;
     struct evidence evidence;
-    bool complete;      /* the configuration has a cost */
+    bool complete;      /* the configuration has a cost: else none of the figures is set */
     struct str missing; /* what is lacking where it has none */
 };
 

@@ -35,41 +35,34 @@ static bool is_for_own_class(const struct facts *f, const struct param_spelling 
     return has.kind == VALUE_BOOL && !has.b && str_starts(in->key, STR("model.backend."));
 }
 
+const int said_sizes[SAID_SIZES] = {
+    P_tensor_model_parallel_size, P_pipeline_model_parallel_size, P_context_parallel_size,
+    P_expert_model_parallel_size, P_expert_tensor_parallel_size,  P_micro_batch_size,
+    P_global_batch_size,
+};
+
 bool said_is_size(int param)
 {
-    switch (param) {
-    case P_tensor_model_parallel_size:
-    case P_pipeline_model_parallel_size:
-    case P_context_parallel_size:
-    case P_expert_model_parallel_size:
-    case P_expert_tensor_parallel_size:
-    case P_micro_batch_size:
-    case P_global_batch_size: return true;
-    default: return false;
-    }
+    return param_among(param, said_sizes, SAID_SIZES);
 }
 
-/* What is said even where it is the default. */
-static bool may_be_headline(int param)
-{
-    switch (param) {
-    case P_strategy:
-    case P_peft_dim:
-    case P_peft_alpha:
-    case P_moe_router_force_load_balancing: return true;
-    default: return said_is_size(param);
-    }
-}
+/* What is said even where it is the default, beside sizes. */
+static const int headlines[] = {P_strategy, P_peft_dim, P_peft_alpha,
+                                P_moe_router_force_load_balancing};
+enum { N_HEADLINES = sizeof headlines / sizeof *headlines };
 
 static bool is_headline(const struct facts *f, int param)
 {
-    return may_be_headline(param) && applies(f, param);
+    return (param_among(param, headlines, N_HEADLINES) || said_is_size(param)) && applies(f, param);
 }
 
 /* AutoModel refuses a pipeline without its block, whatever the block says. */
+static const int pipeline_block[] = {P_pp_schedule, P_pp_microbatch_size};
+enum { N_PIPELINE_BLOCK = sizeof pipeline_block / sizeof *pipeline_block };
+
 static bool is_pipeline_block(const struct facts *f, int param)
 {
-    return (param == P_pp_schedule || param == P_pp_microbatch_size) &&
+    return param_among(param, pipeline_block, N_PIPELINE_BLOCK) &&
            facts_int(f, P_pipeline_model_parallel_size, 1) > 1;
 }
 
@@ -193,25 +186,37 @@ static bool says(const struct saying *s, int param)
     return said || differs_in_recipes(s->facts, param) || differs_from_provider(s, param);
 }
 
-/* Whether there may be anything to say: a plan says the framework's default of headlines alone. */
-static bool is_worth_a_look(const struct saying *s, int param)
+static void mark(bool *marks, const int *params, size_t n)
 {
-    return s->over_recipe || facts_is_own(s->facts, param) || may_be_headline(param) ||
-           is_pipeline_block(s->facts, param);
+    for (size_t i = 0; i < n; i++)
+        marks[params[i]] = true;
+}
+
+/* Marks what there may be anything to say of: a plan says the framework's default of headlines
+   alone. */
+static void mark_candidates(const struct saying *s, bool *marks)
+{
+    if (s->over_recipe) memset(marks, true, param_count);
+    for (int i = facts_next(s->facts, 0); i < (int)param_count; i = facts_next(s->facts, i + 1))
+        marks[i] = true;
+    mark(marks, said_sizes, SAID_SIZES);
+    mark(marks, headlines, N_HEADLINES);
+    if (is_pipeline_block(s->facts, *pipeline_block)) mark(marks, pipeline_block, N_PIPELINE_BLOCK);
 }
 
 /* The knobs, then the model's parameters, then the rest. */
 static size_t collect(struct arena *a, const struct saying *s, int **out)
 {
     VEC(int) list = {0}, rest = {0};
-    bool *is_knob = ARENA_ARRAY(a, bool, param_count);
+    bool *left = ARENA_ARRAY(a, bool, param_count);
+    mark_candidates(s, left);
     for (size_t i = 0; i < knob_count; i++) {
         int param = knob_table[i].param;
-        is_knob[param] = true;
+        left[param] = false;
         if (says(s, param)) *VEC_PUSH(a, &list) = param;
     }
     for (int param = 0; param < (int)param_count; param++) {
-        if (is_knob[param] || !is_worth_a_look(s, param) || !says(s, param)) continue;
+        if (!left[param] || !says(s, param)) continue;
         if (param_table[param].scope == SCOPE_MODEL)
             *VEC_PUSH(a, &list) = param;
         else

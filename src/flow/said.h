@@ -17,6 +17,9 @@ size_t said_overrides(struct arena *a, const struct rule_set *rules, const struc
 /* Whether the parameter is a size of the layout or the batch, which readers of a plan look for even
    where it is a framework's default. */
 bool said_is_size(int param);
+/* Those. */
+enum { SAID_SIZES = 7 };
+extern const int said_sizes[SAID_SIZES];
 /* What an output writes of a parameter: where nothing stands, what the framework takes instead. */
 struct value said_value(const struct facts *f, int param);
 /* Whether the framework's own files can say the fact's value: a current flag, or a key. */

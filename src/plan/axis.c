@@ -53,16 +53,34 @@ struct axis axis_tp(const struct config *base, const struct knobs *k)
     return x;
 }
 
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* GPUs that have to share a batch's sequence, as it does not divide among more. */
+static int64_t left_by_batch(const struct knobs *k)
+{
+    return k->gpus / common_divisor(k->gpus, k->gbs);
+}
+
 struct axis axis_cp(const struct config *base, const struct knobs *k)
 {
     struct axis x = axis_of(1);
-    bool few = k->gbs < k->gpus; /* sequences that are fewer than the GPUs may have to be cut */
-    int shortest = few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
+    int64_t few = k->gbs < k->gpus ? k->gpus : left_by_batch(k);
     /* Where there is no tensor parallelism, nothing else divides a sequence's activations. */
-    if (k->seq < LONG_SEQUENCE && !few && has_tensor_beside(base)) return x;
-    for (int64_t cp = 2; k->seq / cp >= shortest && cp * k->tp <= k->gpus; cp *= 2)
+    bool is_long = k->seq >= LONG_SEQUENCE || !has_tensor_beside(base);
+    for (int64_t cp = 2; cp * k->tp <= k->gpus; cp *= 2) {
+        int shortest = cp <= few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
+        if (k->seq / cp < shortest || (cp > few && !is_long)) break;
         if (k->seq % (2 * cp) == 0 && k->seq / cp % k->tp == 0 && k->gpus % (cp * k->tp) == 0)
             axis_add(&x, (int)cp);
+    }
     return x;
 }
 
@@ -71,7 +89,8 @@ struct axis axis_pp(const struct config *base, const struct knobs *k)
     struct axis x = axis_of(1);
     if (k->fsdp == FSDP_OPTIM_GRADS_PARAMS) return x;
     int64_t left = k->gpus / (k->tp * k->cp);
-    int own = config_traits(base)->most_stages, most = own > 0 ? own : AXIS_MAX_PP;
+    int64_t own = config_traits(base)->most_stages, least = left_by_batch(k) / (k->tp * k->cp);
+    int64_t most = own == 0 ? AXIS_MAX_PP : own > least ? own : least;
     for (int pp = 2; pp <= left && pp <= base->model.num_layers && pp <= most; pp++)
         if (left % pp == 0) axis_add(&x, pp);
     return x;
@@ -98,7 +117,9 @@ struct axis axis_etp(const struct config *base, const struct knobs *k)
     struct axis x = axis_of(1);
     const struct model_shape *m = &base->model;
     if (!m->experts || !config_traits(base)->splits_experts || is_fsdp(k)) return x;
-    for (int etp = 2; etp <= k->tp && m->expert_ffn % etp == 0; etp *= 2)
+    /* Sequences that are cut as there are few of them leave ranks for the experts as well. */
+    int most = k->gbs < k->gpus ? k->tp * k->cp : k->tp;
+    for (int etp = 2; etp <= most && m->expert_ffn % etp == 0; etp *= 2)
         axis_add(&x, etp);
     return x;
 }

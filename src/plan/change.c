@@ -190,38 +190,55 @@ bool change_shard_optimizer(struct config *c, int on)
     return open;
 }
 
-/* The fewest groups of the same shards of which each stands in one NVLink domain; more than there
-   are ranks: none do. */
-static int64_t groups_inside(const struct config *c, int64_t ranks, int64_t expert_ranks)
+static bool has_groups(int64_t n, int64_t ranks, int64_t expert_ranks)
 {
-    int64_t domain = c->machine.nvlink_domain, most = expert_ranks < ranks ? expert_ranks : ranks;
-    int64_t groups = 2;
-    if (ranks * c->knobs.tp > groups * domain) groups = (ranks * c->knobs.tp + domain - 1) / domain;
-    while (groups <= most && (ranks % groups || expert_ranks % groups))
-        groups++;
-    return groups <= most ? groups : ranks + 1;
+    return ranks % n == 0 && expert_ranks % n == 0;
 }
+
+/* From so many groups of the same shards on, of which each stands in one NVLink domain; 0: the
+   ranks do not divide so. */
+static int64_t groups_inside(int64_t groups, int64_t ranks, int64_t expert_ranks)
+{
+    int64_t most = expert_ranks < ranks ? expert_ranks : ranks;
+    while (groups <= most && !has_groups(groups, ranks, expert_ranks))
+        groups++;
+    return groups <= most ? groups : 0;
+}
+
+/* A power of two in the middle, by factors, between one group and so many; 0: there is none. More
+   groups exchange less across domains, and divide the optimizer's work among fewer. */
+static int64_t groups_between(int64_t groups, int64_t ranks, int64_t expert_ranks)
+{
+    int64_t middle = 1;
+    while (middle * middle < groups)
+        middle *= 2;
+    while (middle >= groups || !has_groups(middle, ranks, expert_ranks))
+        middle /= 2;
+    return middle > 1 ? middle : 0;
+}
+
+/* Behind more microbatches the exchange of a step hides, or is a small part of it. */
+enum { SHOWS_BEHIND = 2 };
 
 /* AutoModel has a word for them with FSDP2 alone
    (nemo_automodel/components/distributed/mesh_utils.py). */
-int64_t change_groups(const struct config *c, int wanted)
+int64_t change_groups(const struct config *c, int fewer)
 {
     const struct knobs *k = &c->knobs;
-    int64_t ranks = knobs_dp(k) * k->cp;
+    int64_t ranks = knobs_dp(k) * k->cp, domain = c->machine.nvlink_domain;
     int64_t expert_ranks = c->model.experts > 0 ? knobs_edp(k) : ranks;
     bool said = k->fsdp == FSDP_FSDP2 || config_traits(c)->megatron_words;
-    if (!said || ranks * k->tp <= c->machine.nvlink_domain) return 0;
-    int64_t groups = groups_inside(c, ranks, expert_ranks);
-    bool fewer = wanted < groups && wanted && ranks % wanted == 0 && expert_ranks % wanted == 0;
-    if (wanted) return fewer && knobs_microbatches(k) == 1 ? wanted : 0;
-    return groups <= ranks ? groups : 0;
+    if (!said || ranks * k->tp <= domain) return 0;
+    int64_t domains = (ranks * k->tp + domain - 1) / domain;
+    if (!fewer) return groups_inside(domains, ranks, expert_ranks);
+    return knobs_microbatches(k) <= SHOWS_BEHIND ? groups_between(domains, ranks, expert_ranks) : 0;
 }
 
-bool change_shard_in_groups(struct config *c, int wanted)
+bool change_shard_in_groups(struct config *c, int fewer)
 {
     struct knobs *k = &c->knobs;
     int *field = k->fsdp == FSDP_FSDP2 ? &k->dp_replicate : &k->optimizer_instances;
-    int64_t groups = change_groups(c, wanted);
+    int64_t groups = change_groups(c, fewer);
     if (groups) *field = (int)groups;
     return groups > 0;
 }

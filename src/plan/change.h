@@ -7,10 +7,10 @@
 
 /* A size times `factor`, or over it where that is negative. */
 bool change_size(int *size, int factor);
-/* How many groups of the same shards there can be, 0: none: for 0 as few as let each stand in one
-   NVLink domain; or so many, which are fewer, where a step has one microbatch, behind which little
-   of the exchange hides. */
-int64_t change_groups(const struct config *c, int wanted);
+/* How many groups of the same shards there can be, 0: none: as few as let each stand in one NVLink
+   domain; or fewer, where a step has few microbatches, behind which little of the exchange hides.
+ */
+int64_t change_groups(const struct config *c, int fewer);
 
 move_change change_tp, change_tp_and_etp, change_pp, change_vpp, change_mbs, change_etp,
     change_recompute_layers, change_recompute_cheapest, change_recompute_modules,

@@ -125,7 +125,9 @@ double experts_filled_up(const struct config *c, bool low, double rows)
 }
 
 /* The fused experts' MXFP8 kernels gate, clamp and quantise in the GEMM's epilogue; only the
-   gradient of the gate still makes passes of its own. */
+   gradient of the gate still makes passes of its own. Other experts have a launch each for both
+   products, and for what quantises their rows, from one loop
+   (transformer_engine/common/gemm/cublaslt_gemm.cu, multi_stream_cublas_gemm). */
 static void experts_work(struct work *w)
 {
     const struct model_shape *m = w->m;
@@ -136,9 +138,9 @@ static void experts_work(struct work *w)
     s->freed_by = FREED_ACT;
     work_repeat(w, MOD_MOE_ACT, 0, 2);
     if (m->add_bias) bias_work(w, up * rows * inner, rows * width(m));
-    double local = (double)m->experts / k->ep;
-    work_host(w, 12 + 0.5 * local + (w->low ? 8 + 0.25 * local : 0), SCOPE_MOE | SCOPE_FULL, 0)
-        ->freed_by = FREED_MOE;
+    struct host *host = work_host(w, w->low ? 20 : 12, SCOPE_MOE | SCOPE_FULL, 0);
+    host->freed_by = FREED_MOE;
+    if (!w->fused_experts) host->launches = (w->low ? 3 : 2) * (double)m->experts / k->ep;
 }
 
 /* Checkpointing the whole layer reads the three generators' states in the forward pass, reads and

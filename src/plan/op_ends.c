@@ -10,10 +10,22 @@ double padded_vocab(const struct config *c)
     return (double)((v + multiple - 1) / multiple * multiple);
 }
 
+/* Bytes of a trained table's gradient, which every microbatch makes anew and whole, in 16 bit: it is
+   zeroed, read, and added to the one that is kept (torch.nn.functional.embedding's backward; the
+   hook of megatron/core/distributed/distributed_data_parallel.py). Linears' weights have their
+   gradients added by their GEMMs. */
+static double table_gradient(const struct work *w)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (!knobs_trains_language(k)) return 0;
+    double kept = config_traits(w->c)->bf16_grads ? 2 : k->grad_bytes;
+    return (2 + 2 + 2 * kept) * padded_vocab(w->c) / w->tp * w->m->hidden;
+}
+
 void embedding_work(struct work *w)
 {
     double bytes = 6 * w->t.tokens * w->m->hidden;
-    work_stream(w, bytes, bytes);
+    work_stream(w, bytes, bytes + table_gradient(w));
     work_host(w, 6, 0, 0)->backward = 1;
 }
 

@@ -600,6 +600,7 @@ static const struct key keys[] = {
     {"confidence", IN_CHECK, read_number, .offset = MEMBER(confidence), .most = 1},
     {"margin", IN_CHECK, read_number, .offset = MEMBER(margin), .most = 100},
     {"upwards", IN_CHECK, read_upwards, .type = EXPR_DYN},
+    {"uneven", IN_CHECK, read_number, .offset = MEMBER(uneven), .most = 100},
     {"examples", IN_ALL, read_examples, .type = EXPR_DYN},
 };
 enum { N_KEYS = sizeof keys / sizeof *keys };

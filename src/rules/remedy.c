@@ -74,8 +74,8 @@ struct value rule_remedies(const struct rule_set *set, const struct rule *r, con
     if (r->parameter < 0 || list->n < 2 || list->n > MOST) return values; /* one is kept anyway */
     bool rising = is_rising(list);
     struct arena *keep = f->diags->arena;
-    struct rule_reach reach = rules_reach_of(keep, set, f->framework, &r->parameter, 1);
-    struct rule_subset subset = rules_reached(keep, &reach, f, scratch);
+    const struct rule_reach *reach = rules_reach_of_one(keep, set, f->framework, r->parameter);
+    struct rule_subset subset = rules_reached(keep, reach, f, scratch);
     bool *before = ARENA_ARRAY(keep, bool, subset.n), *good = ARENA_ARRAY(keep, bool, list->n);
     struct facts *at = facts_copy(keep, f);
     struct walk walk = walk_start(list, rising ? facts_get(f, r->parameter)->value : value_null());

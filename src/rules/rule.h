@@ -91,6 +91,7 @@ struct rule {
     double margin; /* relative step time a step away from `decides` must gain; negative: by the
                       confidence */
     bool upwards_free; /* guides: more than what is decided follows the guide as well */
+    double uneven;     /* guides: what a size that is no power of two must gain beside its margin */
     const struct rule_example *examples;
     size_t n_examples;
 };
@@ -121,6 +122,13 @@ struct rule_set {
     struct rule_lane lanes[FRAMEWORK_COUNT];
     const struct guide_row *guides;
     size_t n_guides;
+    struct reach_memo *reaches; /* for rules_reach_of_one; NULL: worked out each time */
+};
+
+/* What one thread has worked out with a set and asks for again. */
+struct reach_memo {
+    struct arena *arena;
+    const struct rule_reach **of[FRAMEWORK_COUNT]; /* [param_count] NULL: none yet */
 };
 
 /* The built-in set (generated at build time by rules_load over rules/). */
@@ -276,6 +284,9 @@ struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, co
 /* The reach of some parameters, whatever the framework's version. */
 struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
                                  enum framework framework, const int *params, size_t n);
+/* The same of one parameter, kept in the set's memo where it has one, else in `a`. */
+const struct rule_reach *rules_reach_of_one(struct arena *a, const struct rule_set *set,
+                                            enum framework framework, int param);
 /* The reach of the world size. */
 struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *set,
                                        enum framework framework);

@@ -208,6 +208,18 @@ struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
     return make_reach(a, set, framework, varies);
 }
 
+const struct rule_reach *rules_reach_of_one(struct arena *a, const struct rule_set *set,
+                                            enum framework framework, int param)
+{
+    struct reach_memo none = {.arena = a}, *memo = set->reaches ? set->reaches : &none;
+    const struct rule_reach ***all = &memo->of[framework];
+    if (!*all) *all = ARENA_ARRAY(memo->arena, const struct rule_reach *, param_count);
+    if ((*all)[param]) return (*all)[param];
+    struct rule_reach *reach = ARENA_NEW(memo->arena, struct rule_reach);
+    *reach = rules_reach_of(memo->arena, set, framework, &param, 1);
+    return (*all)[param] = reach;
+}
+
 struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, const struct facts *f,
                                  const int *params, size_t n, struct arena *scratch)
 {

@@ -177,7 +177,7 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
     buf_printf(w->out, "    .everywhere = %d,\n", r->everywhere);
     buf_printf(w->out, "    .confidence = %a, .margin = %a, .parameter = %d,\n", r->confidence,
                r->margin, r->parameter);
-    buf_printf(w->out, "    .upwards_free = %d,\n", r->upwards_free);
+    buf_printf(w->out, "    .upwards_free = %d, .uneven = %a,\n", r->upwards_free, r->uneven);
     member_frameworks(w, r);
     member_conditions(w, r);
     member_expr(w, "rule", r->rule);

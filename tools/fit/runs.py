@@ -30,7 +30,8 @@ SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2),
           'p2p_exposed': (0.25, 0.4), 'dp_window': (0.8, 0.08), 'dp_contention': (0.15, 0.4), 'fsdp_hidden': (0.9, 0.1),
           'step_s': (0.03, 0.4), 'straggling': (0.007, 0.5), 'routing_spread': (0.2, 0.1), 'tp_hidden': (0.4, 0.3),
           'nic_bulk': (0.9, 0.05), 'dispatch': (1.05, 0.08), 'dispatch_across': (1.05, 0.2), 'quantise_mxfp8': (0.67, 0.05),
-          'quantise_delayed': (0.5, 0.1), 'bias_passes': (2.0, 0.4), 'sync_s': (6e-5, 0.3)}
+          'quantise_delayed': (0.5, 0.1), 'bias_passes': (2.0, 0.4), 'sync_s': (6e-5, 0.3),
+          'host_launch': (0.1, 0.4)}
 CHIPS = {'throttling': (0.2, 0.3, 0.2), 'throttling_low': (0.2, 0.05, 0.2), 'host_op_s': (3e-5, 0.3, 0.2), 'attention': (0.95, 0.08, 0.1)}
 # Chips of one process need about the same energy for a product, so the more of them (the dense BF16 peak) a watt is asked for, the
 # more the clocks give way: the prior of a chip's throttling, one that nobody ran included.

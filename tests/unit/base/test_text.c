@@ -94,6 +94,7 @@ static void nearest_is_what_the_plain_recurrence_says(void **state)
             struct edit_nearest nearest = {.word = a};
             edit_offer(&nearest, b);
             assert_int_equal(nearest.best.n, wanted <= most ? b.n : 0);
+            assert_true(!nearest.best.n || edit_may_be_near(a, b));
         }
     }
 }

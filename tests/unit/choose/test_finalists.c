@@ -46,6 +46,17 @@ static void room_is_worth_little(void **state)
     assert_int_equal(first_of(within, 2), 2);
 }
 
+/* What a plan offloads makes room, but not for being the first. */
+static void offload_makes_no_room(void **state)
+{
+    (void)state;
+    struct contender plans[] = {plan(1, 10, 80), plan(2, 10.1, 50)};
+    plans[1].knobs.offload_modules = MOD_MOE_ACT;
+    assert_int_equal(first_of(plans, 2), 1);
+    plans[1].step_s = plans[1].score = 9.7;
+    assert_int_equal(first_of(plans, 2), 2);
+}
+
 /* A plan with a risk is not first for its room, nor is it what others are measured by. */
 static void risks_are_no_measure(void **state)
 {
@@ -128,6 +139,7 @@ static void a_rival_is_near_or_takes_no_place(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(of_plans_as_fast_the_one_with_more_room_is_first),
     cmocka_unit_test(room_is_worth_little),
+    cmocka_unit_test(offload_makes_no_room),
     cmocka_unit_test(risks_are_no_measure),
     cmocka_unit_test(the_first_is_one_of_five),
     cmocka_unit_test(the_first_and_the_fastest_stay),

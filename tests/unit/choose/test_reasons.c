@@ -84,6 +84,13 @@ static void distances_by_kind(void **state)
     assert_within(prefer_distance(&more, &k), 0, 0);
     more.number = 32;
     assert_within(prefer_distance(&more, &k), 2, 1e-12);
+    /* what no power of two is has to gain more */
+    struct preference even = wish(P_micro_batch_size, 1, 0.01);
+    even.log_uneven = log1p(0.02);
+    k.mbs = 2;
+    assert_within(exp(prefer_cost(&even, &k)), 1.01, 1e-12);
+    k.mbs = 6;
+    assert_within(prefer_cost(&even, &k), log1p(0.01) * log2(6) + log1p(0.02), 1e-12);
     /* two doublings at 5 % and one place at 10 % */
     const struct preference both[] = {wish(P_tensor_model_parallel_size, 2, 0.05),
                                       wish(P_recompute_granularity, RECOMPUTE_SELECTIVE, 0.10)};

@@ -54,8 +54,35 @@ static void context_parallelism_of_long_sequences(void **state)
     assert_values(&r, &k, DECISION_CP, "1 2 4 8");
     k.tp = 4;
     assert_values(&r, &k, DECISION_CP, "1 2");
-    k.seq = 12304, k.gpus = 64, k.tp = 8; /* a quarter is 3,076 tokens, no multiple of 8 */
+    k.seq = 12304, k.gpus = 64, k.tp = 8, k.gbs = 64; /* a quarter is 3,076 tokens, no multiple of 8 */
     assert_values(&r, &k, DECISION_CP, "1 2");
+}
+
+/* Short sequences are cut among the ranks that the batch does not divide among; a smaller batch is
+   cut as long as anything is left, and its experts among the same ranks. */
+static void a_batch_that_does_not_divide(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "ep: 8\n");
+    struct search_request r = {.base = c};
+    struct knobs k = c->knobs;
+    k.seq = 2048, k.gpus = 64;
+    k.gbs = 64;
+    assert_values(&r, &k, DECISION_CP, "1");
+    k.gbs = 96; /* 32 ranks at most */
+    assert_values(&r, &k, DECISION_CP, "1 2");
+    k.gbs = 80;
+    assert_values(&r, &k, DECISION_CP, "1 2 4");
+    k.gbs = 32;
+    assert_values(&r, &k, DECISION_CP, "1 2 4 8");
+    k.cp = 4;
+    assert_values(&r, &k, DECISION_ETP, "1 2 4");
+    k.gbs = 64;
+    assert_values(&r, &k, DECISION_ETP, "1");
+    k.cp = 1, k.gpus = 72, k.fsdp = FSDP_FSDP2;
+    c->framework = FRAMEWORK_AUTOMODEL; /* whose pipelines have eight stages at most otherwise */
+    assert_values(&r, &k, DECISION_PP, "1 2 3 4 6 8 9");
+    k.gbs = 72;
+    assert_values(&r, &k, DECISION_PP, "1 2 3 4 6 8");
 }
 
 /* The names of a switch's states, "as it is" among them. */
@@ -278,6 +305,7 @@ static void resharding_takes_a_decision_back(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(virtual_stages),
     cmocka_unit_test(context_parallelism_of_long_sequences),
+    cmocka_unit_test(a_batch_that_does_not_divide),
     cmocka_unit_test(dispatchers),
     cmocka_unit_test(degrees),
     cmocka_unit_test(tensor_parallelism_of_sharded_models),

@@ -6,6 +6,7 @@
 #include "unit/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int open_library(void **state)
@@ -66,6 +67,32 @@ static void a_request_says_the_gpus(void **state)
     assert_string_not_equal(answer, own);
 }
 
+static void write_platform(const char *path, const char *capacity)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "moeplan: 1\nkind: Platform\nbase: h100\ngpu_capacity_gib: %s\n", capacity);
+    fclose(file);
+}
+
+/* Nothing of a file is kept until the next request. */
+static void a_platform_file_is_read_each_time(void **state)
+{
+    char folder[] = "/tmp/api-XXXXXX", path[64], request[1024];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/platform.yaml", folder);
+    snprintf(request, sizeof request,
+             "{\"platform\":\"%s\",\"plan\":{\"moeplan\":1,\"model\":\"qwen3-30b-a3b\",\"gpus\":16,"
+             "\"ep\":16,\"seq\":4096,\"mbs\":1,\"gbs\":64}}",
+             path);
+    write_platform(path, "70.5");
+    has(moeplan_estimate(*state, request), "\"capacity_gib\":70.5,");
+    write_platform(path, "60.5");
+    has(moeplan_estimate(*state, request), "\"capacity_gib\":60.5,");
+    remove(path);
+    remove(folder);
+}
+
 static void a_plan_is_suggested(void **state)
 {
     const char *answer =
@@ -123,6 +150,7 @@ int main(void)
         cmocka_unit_test(a_recipe_is_validated),
         cmocka_unit_test(a_plan_is_estimated_alike_each_time),
         cmocka_unit_test(a_request_says_the_gpus),
+        cmocka_unit_test(a_platform_file_is_read_each_time),
         cmocka_unit_test(a_plan_is_suggested),
         cmocka_unit_test(expressions_have_values),
         cmocka_unit_test(what_is_no_request_is_an_error),

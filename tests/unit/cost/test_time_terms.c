@@ -606,6 +606,61 @@ static void ends_of_a_step_hide_nothing(void **state)
     assert_near(time_of(c).ep_exposed, 8 * 4 * (both - hidden) + 4 * hidden, 1e-9);
 }
 
+/* One microbatch's forward runs beside another's backward: together their kernels hide the exchange
+   of both, and no more of it than there are kernels for. */
+static void kernels_hide_no_more_than_they_last(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 8\n");
+    coefficient(c, "ep_hidden", 0.65);
+    coefficient(c, "dispatch", 8);
+    struct layer_time l = layer_of(c, moe_layer);
+    double exchange = l.forward.ep + l.backward.ep,
+           kernels = pass_kernels(&l.forward) + pass_kernels(&l.backward);
+    assert_true(l.backward.ep > pass_kernels(&l.backward));
+    c->knobs.overlap_ep = true;
+    assert_near(time_of(c).ep_exposed, 8 * 4 * (exchange - 0.65 * kernels) + 4 * 0.65 * kernels,
+                1e-6);
+}
+
+/* Experts outside one kernel are launched from a loop, both products and, in 8 bit, the
+   quantisation of their rows. */
+static void experts_are_launched_in_a_loop(void **state)
+{
+    struct config *c = round_plan(*state, "bridge", EIGHT_EXPERTS, "ep: 4\n");
+    coefficient(c, "host_launch", 0);
+    struct layer_time without = layer_of(c, moe_layer);
+    coefficient(c, "host_launch", 0.25);
+    struct layer_time with = layer_of(c, moe_layer);
+    assert_near(with.forward.ops - without.forward.ops, 0.25 * 2 * 2, 1e-12);
+    assert_near(with.forward.gpu_ops, without.forward.gpu_ops, 1e-12);
+    c->knobs.precision = PREC_MXFP8;
+    double bare = without.forward.ops;
+    with = layer_of(c, moe_layer);
+    coefficient(c, "host_launch", 0);
+    without = layer_of(c, moe_layer);
+    assert_near(with.forward.ops - without.forward.ops, 0.25 * 2 * 3, 1e-12);
+    assert_true(without.forward.ops > bare);
+    coefficient(c, "host_launch", 0.25);
+    c->knobs.op_fuser = true, c->knobs.rank_capacity = 2, c->knobs.dispatcher = DISPATCH_HYBRIDEP;
+    double fused = layer_of(c, moe_layer).forward.ops;
+    coefficient(c, "host_launch", 0);
+    assert_near(layer_of(c, moe_layer).forward.ops, fused, 1e-12);
+}
+
+/* A trained table's gradient: 4 bytes an element to make it and read it, 8 to add it in fp32. */
+static void a_trained_table_adds_its_gradient(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    c->knobs.grad_bytes = 4;
+    struct timing t = timing_of(c);
+    double trained = layer_embedding(&t).backward.memory;
+    c->knobs.task = TASK_PEFT;
+    double frozen = layer_embedding(&t).backward.memory;
+    assert_near(trained - frozen, (4 + 8) * 32768 * 1024 / 1e12, 1e-9);
+    c->knobs.task = TASK_PRETRAIN, c->knobs.grad_bytes = 2;
+    assert_near(layer_embedding(&t).backward.memory - frozen, 8 * 32768 * 1024 / 1e12, 1e-9);
+}
+
 /* ---- the step ---- */
 
 /* Parameters that are gathered: layers, embedding and head. What is left out, the final norm and
@@ -667,6 +722,29 @@ static void the_distributed_optimizer_reduces_and_gathers(void **state)
     assert_near(time_of(c).dp_exposed, four + two, 0.01);
     c->knobs.fp8_param_gather = true;
     assert_near(time_of(c).dp_exposed, four + one, 0.01);
+}
+
+/* Behind the first stage a chunk's gradients are one bucket: of those of the chunk that ends the
+   step only one pass hides, however wide the window of the others is. */
+static void the_last_chunk_of_gradients_is_seen(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "pp: 2\nvpp: 4\n");
+    c->knobs.overlap_grad_reduce = c->knobs.overlap_param_gather = true;
+    c->model.num_layers = 8;
+    struct time_layers l;
+    struct time_pass pass;
+    time_layers_init(c, &l);
+    assert_true(time_pass_of(&l, c, &pass));
+    coefficient(c, "dp_window", 1e6); /* hides all */
+    assert_near(time_of(c).dp_exposed, 0, 1e-12);
+    c->knobs.overlap_grad_reduce = false;
+    double reduce = time_of(c).dp_exposed, backward = 2.0 / 3 * pass.window;
+    c->knobs.overlap_grad_reduce = true;
+    coefficient(c, "dp_window", 0.8 * reduce / backward); /* 1.5 backwards hide more than all */
+    c->knobs.overlap_param_gather = false; /* else some of it is seen */
+    double both = time_of(c).dp_exposed;
+    coefficient(c, "dp_window", 1e6);
+    assert_near(both - time_of(c).dp_exposed, 0.2 * reduce / 4, 1e-9);
 }
 
 /* Two groups of the same shards on 16 ranks: each gathers and reduces in its NVLink domain, and
@@ -859,10 +937,14 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(adapters_drop_out_where_said),
     cmocka_unit_test(a_shared_expert_hides_half),
     cmocka_unit_test(ends_of_a_step_hide_nothing),
+    cmocka_unit_test(kernels_hide_no_more_than_they_last),
+    cmocka_unit_test(experts_are_launched_in_a_loop),
+    cmocka_unit_test(a_trained_table_adds_its_gradient),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
     cmocka_unit_test(a_pipeline_gathers_once),
     cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
+    cmocka_unit_test(the_last_chunk_of_gradients_is_seen),
     cmocka_unit_test(groups_of_the_same_shards),
     cmocka_unit_test(updates_move_bytes),
     cmocka_unit_test(many_ranks_straggle),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "base/edit.h"
 #include "expr/expr.h"
 #include "facts/entry.h"
 #include "facts/param_ids.h"
@@ -170,6 +171,22 @@ static void slips_find_their_neighbours(void **state)
 }
 
 /* A name is offered as it would be written, under the root that fits. */
+/* Of the long lists only what may be near is offered: that loses nothing. */
+static void slips_are_sought_among_all(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < param_count; i++) {
+        struct str name = param_table[i].name;
+        const struct str words[] = {str_slice(name, 1, name.n), str_slice(name, 0, name.n - 1),
+                                    str_slice(name, 0, name.n / 2)};
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+            struct edit_nearest near = {.word = words[k]};
+            edit_offer(&near, name);
+            assert_true(!near.best.n || edit_may_be_near(words[k], name));
+        }
+    }
+}
+
 static void names_of_expressions_are_offered_whole(void **state)
 {
     static const char *const cases[][2] = {
@@ -239,6 +256,7 @@ static void formats_and_settings_are_told(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(slips_find_their_neighbours),
+    cmocka_unit_test(slips_are_sought_among_all),
     cmocka_unit_test(names_of_expressions_are_offered_whole),
     cmocka_unit_test(coefficients_have_a_table_of_their_own),
     cmocka_unit_test(numbers_read_as_python_reads_them),

@@ -297,13 +297,15 @@ static void shards_stand_in_groups(void **state)
     struct config c = of_one_microbatch();
     take(&c, "shards inside the NVLink domain");
     assert_int_equal(c.knobs.optimizer_instances, 8);
-    take(&c, "four groups of shards");
+    take(&c, "fewer groups of shards");
     assert_int_equal(c.knobs.optimizer_instances, 4);
-    c.knobs.gbs = 128;
-    assert_false(try_named(&c, "four groups of shards"));
+    c.knobs.gbs = 128; /* two microbatches, which hide half of it */
+    take(&c, "fewer groups of shards");
+    c.knobs.gbs = 192;
+    assert_false(try_named(&c, "fewer groups of shards"));
     c.knobs.gbs = 64;
-    c.machine.nvlink_domain = 16; /* four are inside already */
-    assert_false(try_named(&c, "four groups of shards"));
+    c.machine.nvlink_domain = 32; /* two are inside already */
+    assert_false(try_named(&c, "fewer groups of shards"));
 }
 
 /* Muon has one moment, which stays as it is, and its states stay where they are; a loss that is

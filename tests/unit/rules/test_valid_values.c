@@ -11,7 +11,8 @@ static const char *const text =
               "  rule: plan.num_moe_experts % plan.ep == 0\n  message: ep divides the experts\n"
               "  parameter: ep\n  suggestion: divisors(plan.num_moe_experts)\n";
 
-static void the_nearest_six_are_offered(void **state)
+/* The reach of ep is worked out for each finding, or kept from the first one on. */
+static void offer(struct arena *a, struct reach_memo *reaches)
 {
     static const struct {
         int64_t experts, ep;
@@ -24,11 +25,12 @@ static void the_nearest_six_are_offered(void **state)
         {60, 13, "nearest valid: 5, 6, 10, 12, 15, 20"}, /* of 12 divisors */
     };
     struct arena *scratch = arena_new(0);
-    struct rule_set set = load_good(*state, text);
+    struct rule_set set = load_good(a, text);
+    set.reaches = reaches;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct diags diags;
-        diags_init(&diags, *state);
-        struct facts *f = facts_new(*state, &diags, FRAMEWORK_MEGATRON,
+        diags_init(&diags, a);
+        struct facts *f = facts_new(a, &diags, FRAMEWORK_MEGATRON,
                                     profile_find(FRAMEWORK_MEGATRON, (struct str){"", 0})->version);
         facts_set(f, P_num_moe_experts, value_int(cases[i].experts), ORIGIN_OPTION, NULL, STR("x"));
         facts_set(f, P_expert_model_parallel_size, value_int(cases[i].ep), ORIGIN_OPTION, NULL,
@@ -37,6 +39,15 @@ static void the_nearest_six_are_offered(void **state)
         assert_str(diags.items[0].help, cases[i].help);
     }
     arena_free(scratch);
+}
+
+static void the_nearest_six_are_offered(void **state)
+{
+    struct reach_memo memo = {.arena = *state};
+    offer(*state, NULL);
+    offer(*state, &memo);
+    assert_non_null(memo.of[FRAMEWORK_MEGATRON][P_expert_model_parallel_size]);
+    assert_null(memo.of[FRAMEWORK_MEGATRON][P_tensor_model_parallel_size]);
 }
 
 static const struct CMUnitTest tests[] = {
