@@ -92,8 +92,6 @@ suggest bridge bridge deepseek-v2 --gpus 128 --seq 65536 --gbs 128 --task sft --
 lacks "a2a+p2p"
 expect 1 "[levels-of-packs-te]" "$moeplan" suggest deepseek-v2 --gpus 128 --platform h100 --framework bridge --task sft --framework-version 0.4 --seq 65536 \
     --gbs 128 --pin cp=4,cp_comm_type=a2a+p2p
-# a dense vision model of AutoModel has no pipeline plan from its base class
-expect 1 "[pipeline-plan]" "$moeplan" suggest qwen3.5-27b --gpus 64 --platform h100 --framework automodel --pin pp=2
 
 # virtual stages have stages
 suggest bridge bridge qwen3-30b-a3b --gpus 64 --pin vpp=2
