@@ -192,3 +192,8 @@ cp "$dir/out" "$dir/own.yaml"
 run 0 "$moeplan" convert "$dir/own.yaml" --to automodel --gpus 32 -o "$dir/own.out"
 ! grep -q "peft\|no way to write" "$dir/own.out" || fail "adapters that nobody trains, or a section as a loss"
 expect 0 "1 AutoModel recipe" "$moeplan" validate "$dir/own.out" --gpus 32
+# no name and an empty one are the same default
+printf -- '--num-layers 4 --hidden-size 64 --num-attention-heads 4 --micro-batch-size 1 --lr 1e-4\n' >"$dir/upgrade.flags"
+run 0 "$moeplan" validate "$dir/upgrade.flags" --framework-version 0.19 --from 0.14 --fail-on error
+has "default-changed"
+lacks "wandb_project"
