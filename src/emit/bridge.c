@@ -134,7 +134,8 @@ static void add_unsaid(struct buf *out, const struct facts *f)
     const struct bridge_provider *p = bridge_provider_of(f, &own);
     for (size_t i = 0; !own && i < p->n_without; i++) {
         const struct fact *x = facts_get(f, p->without[i]);
-        bool none = x->value.kind == VALUE_NULL || x->value.kind == VALUE_UNKNOWN ||
+        bool none = x->origin == ORIGIN_DEFAULT || x->value.kind == VALUE_NULL ||
+                    x->value.kind == VALUE_UNKNOWN ||
                     (x->value.kind == VALUE_BOOL && !x->value.b);
         if (none) continue;
         struct str value = emit_scalar(out->arena, x->value);

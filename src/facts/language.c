@@ -60,9 +60,16 @@ static struct str interpreter(struct str text)
     return name;
 }
 
+/* What we print says so at its head, whatever the file is called. */
+static bool is_ours(struct str text)
+{
+    return str_starts(text, STR("# moeplan")) || str_starts(text, STR("moeplan:"));
+}
+
 const struct reader *language_of(struct str path, struct str text)
 {
     struct str name = str_last_part(path, '/'), program = interpreter(text);
+    if (is_ours(text)) return NULL;
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         const struct language *l = &languages[i];
         for (size_t k = 0; k < MOST_NAMES && l->names[k] && !program.n; k++)

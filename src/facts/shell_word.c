@@ -386,15 +386,19 @@ static void take_backquote(struct word *w, bool quoted)
 
 /* ---- placeholders ---- */
 
+/* Bytes of a template's expression: as many are looked through at each brace. */
+enum { MOST_TEMPLATE = 1024 };
+
 /* The length of "{{ tp }}" that begins here, which a template's user fills in; 0: none does. */
 static size_t template_at(const struct shell *sh)
 {
     if (shell_peek(sh, 0) != '{' || shell_peek(sh, 1) != '{') return 0;
-    for (size_t n = 2;; n++) {
+    for (size_t n = 2; n < MOST_TEMPLATE; n++) {
         char c = shell_peek(sh, n);
         if (!c || c == '\n') return 0;
         if (c == '}' && shell_peek(sh, n + 1) == '}') return n + 2;
     }
+    return 0;
 }
 
 size_t shell_placeholder(const struct shell *sh)

@@ -85,6 +85,17 @@ static void carry_written(const struct facts *from, const struct facts *effectiv
     }
 }
 
+/* Whether nobody says it, and nothing reads it: sizes of adapters in a run that trains none, the
+   recipe of an FP8 that is off. */
+static bool is_idle(const struct facts *from, const struct facts *effective, int param)
+{
+    bool adapters = str_is(facts_str(effective, P_task), "peft"),
+         fp8 = str_starts(facts_str(effective, P_precision), STR("fp8"));
+    if (fact_is_set(facts_get(from, param))) return false;
+    return (!adapters && str_starts(param_table[param].name, STR("peft_"))) ||
+           (!fp8 && param == P_fp8_recipe);
+}
+
 /* A recipe is a whole run, its defaults count; a plan leaves some of them open. */
 static void carry_open(const struct rule_set *rules, const struct facts *from,
                        const struct facts *effective, struct facts *to)
@@ -92,7 +103,7 @@ static void carry_open(const struct rule_set *rules, const struct facts *from,
     for (int i = 0; i < (int)param_count && !str_is(from->format, "plan"); i++) {
         bool both =
             param_table[i].in[from->framework]->known && param_table[i].in[to->framework]->known;
-        if (both && rules_plans_silent(rules, to->framework, i) &&
+        if (both && rules_plans_silent(rules, to->framework, i) && !is_idle(from, effective, i) &&
             is_known(facts_get(effective, i)->value))
             facts_set(to, i, facts_get(effective, i)->value, ORIGIN_FILE, NULL, nothing);
     }
@@ -215,7 +226,7 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
     for (int i = 0; i < (int)param_count; i++) {
         const struct param *p = &param_table[i];
         if (!is_of_numbers(from, to, p) || fact_is_set(facts_get(to, i)) || is_former(to, i) ||
-            !means_the_same(rules, from, effective, to, i))
+            is_idle(from, effective, i) || !means_the_same(rules, from, effective, to, i))
             continue;
         struct value v = facts_get(effective, i)->value;
         if (!differs(v, ground_value(ground, i))) continue;
@@ -357,8 +368,9 @@ static void lose_unsayable(struct arena *a, const struct rule_set *rules, struct
     size_t n = said_params(a, rules, out->facts, &params);
     for (size_t i = 0; i < n; i++) {
         int param = params[i];
-        if (asks_nothing(facts_get(out->facts, param)->value))
-            continue; /* what is off needs no word */
+        if (asks_nothing(facts_get(out->facts, param)->value) ||
+            is_section(out->facts->framework, param))
+            continue; /* what is off needs no word, and a section is said by its members */
         if (said_at_all(out->facts, param) || convert_has_word(out->facts, out->facts, param))
             continue;
         lose(a, out, param_table[param].name, value_text(a, facts_get(out->facts, param)->value),

@@ -22,6 +22,11 @@ static void leave_out_known(struct diags *now, const struct diags *before)
     now->n = kept;
 }
 
+static bool is_nothing(struct value v)
+{
+    return v.kind == VALUE_NULL || (v.kind == VALUE_STRING && !v.s.n);
+}
+
 void validate_changed_defaults(const struct validation *v, struct facts *f)
 {
     const struct profile *from = v->from.n ? profile_find(f->framework, v->from) : NULL;
@@ -30,7 +35,7 @@ void validate_changed_defaults(const struct validation *v, struct facts *f)
         struct value was = profile_default_of(from, i), now = profile_default_of(f->profile, i);
         if (facts_get(f, i)->origin != ORIGIN_DEFAULT || value_eq(was, now)) continue;
         bool known = was.kind != VALUE_UNKNOWN && now.kind != VALUE_UNKNOWN;
-        if (!known || !facts_can_say(f, i)) continue;
+        if (!known || !facts_can_say(f, i) || (is_nothing(was) && is_nothing(now))) continue;
         struct diag *d = diag_add(
             f->diags, SEVERITY_INFO, "default-changed", (struct span){.source = f->source},
             "%.*s is not written: its default was %.*s and is %.*s", STR_ARG(param_table[i].name),

@@ -92,8 +92,6 @@ suggest bridge bridge deepseek-v2 --gpus 128 --seq 65536 --gbs 128 --task sft --
 lacks "a2a+p2p"
 expect 1 "[levels-of-packs-te]" "$moeplan" suggest deepseek-v2 --gpus 128 --platform h100 --framework bridge --task sft --framework-version 0.4 --seq 65536 \
     --gbs 128 --pin cp=4,cp_comm_type=a2a+p2p
-# a dense vision model of AutoModel has no pipeline plan from its base class
-expect 1 "[pipeline-plan]" "$moeplan" suggest qwen3.5-27b --gpus 64 --platform h100 --framework automodel --pin pp=2
 
 # virtual stages have stages
 suggest bridge bridge qwen3-30b-a3b --gpus 64 --pin vpp=2
@@ -187,3 +185,15 @@ run 0 "$moeplan" estimate "$dir/bare.yaml" --model glm-4.5
 lacks "MTP"
 run 0 "$moeplan" suggest llama-3.1-8b --gpus 8 --framework megatron --platform h100 --format plan
 lacks "moe_router"
+
+# a recipe in its own words again gains no section, loses none, and is told by its head whatever the file is called
+suggest automodel yaml qwen3-30b-a3b --gpus 32
+cp "$dir/out" "$dir/own.yaml"
+run 0 "$moeplan" convert "$dir/own.yaml" --to automodel --gpus 32 -o "$dir/own.out"
+! grep -q "peft\|no way to write" "$dir/own.out" || fail "adapters that nobody trains, or a section as a loss"
+expect 0 "1 AutoModel recipe" "$moeplan" validate "$dir/own.out" --gpus 32
+# no name and an empty one are the same default
+printf -- '--num-layers 4 --hidden-size 64 --num-attention-heads 4 --micro-batch-size 1 --lr 1e-4\n' >"$dir/upgrade.flags"
+run 0 "$moeplan" validate "$dir/upgrade.flags" --framework-version 0.19 --from 0.14 --fail-on error
+has "default-changed"
+lacks "wandb_project"

@@ -59,6 +59,8 @@ line 8 '{"id":5,'
 launch='torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 4 --hidden-size 128 --num-attention-heads 8 --micro-batch-size 1'
 { echo "$launch --bf16"; printf '# -'; head -c 500000 /dev/zero | tr '\0' '_'; } >word.sh
 timeout 60 "$moeplan" validate word.sh >/dev/null 2>&1 || [ $? -lt 3 ] || fail "a long word takes longer than a minute"
+{ printf '%s --bf16 --dataset Raw' "$launch"; head -c 250000 /dev/zero | tr '\0' '{'; printf '\n'; } >braces.sh
+timeout 20 "$moeplan" validate braces.sh >/dev/null 2>&1 || [ $? -lt 3 ] || fail "braces that no template closes are looked through anew at each"
 { printf '%s --rollout-num-gpus 8 --n-samples-per-prompt 8' "$launch"; seq -f ' --rollout-batch-size %.0f' 5000 | tr -d '\n'; } >again.sh
 "$moeplan" validate again.sh --format concise >again 2>/dev/null || :
 grep -q "flag-repeated" again || fail "a repeated flag is not told"

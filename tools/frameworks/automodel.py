@@ -118,6 +118,8 @@ def unbuilt(hf, backend):
     model = cls.__new__(cls)
     torch.nn.Module.__init__(model)
     object.__setattr__(model, "config", hf)
+    if issubclass(cls, transformers.PreTrainedModel) and getattr(cls, "_pp_plan", None) is None:
+        object.__setattr__(model, "_pp_plan", {})  # what post_init leaves where no part of the model has one
     if own and (backend or "backend" in inspect.signature(cls.__init__).parameters):
         object.__setattr__(model, "backend", backend or default_backend())  # its constructor's own, where none is written
     return model, own

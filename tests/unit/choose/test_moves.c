@@ -162,6 +162,22 @@ static void barred_batches_are_no_values(void **state)
     assert_int_equal(x.values[2], 16);
 }
 
+/* An exchange of keys that the rules refuse of every layout is no state, so that no bound stands
+   on it. */
+static void barred_needs_are_no_states(void **state)
+{
+    struct config c;
+    assert_true(config_from_facts(*state, facts_of(*state, "qwen3-30b-a3b"), &c));
+    c.knobs.cp = 4, c.knobs.tp = 1;
+    struct search_request request = {.base = &c};
+    struct states all = space_states(&request, &decisions[DECISION_CP_EXCHANGE], &c);
+    request.barred_needs = NEED_CP_GATHER;
+    struct states x = space_states(&request, &decisions[DECISION_CP_EXCHANGE], &c);
+    assert_int_equal(x.n, all.n - 1);
+    for (int i = 1; i < x.n; i++)
+        assert_false(x.items[i]->needs & NEED_CP_GATHER);
+}
+
 static bool has_groups(struct kinds *all, struct config *spot)
 {
     bool found = false;
@@ -223,6 +239,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_pinned_switch_has_one_state),
     cmocka_unit_test(a_pin_leaves_what_agrees_with_it),
     cmocka_unit_test(barred_batches_are_no_values),
+    cmocka_unit_test(barred_needs_are_no_states),
     cmocka_unit_test(groups_are_looked_for_on_every_layout),
     cmocka_unit_test(numerics_are_open_as_far_as_recipes_go),
 };
