@@ -245,8 +245,7 @@ static void visit(struct search *s, struct waiting *x)
 static bool lacks_room(struct search *s, const struct spot *spot)
 {
     struct axis vpp;
-    bool limited = s->c.machine.capacity_bytes < s->request->base->machine.capacity_bytes;
-    if (!limited || s->any) return room_is_known_hopeless(s, spot);
+    if (!search_is_limited(s) || s->any) return room_is_known_hopeless(s, spot);
     return !begin(s, spot, &vpp) || room_is_hopeless(s, spot, vpp.values[vpp.n - 1]);
 }
 

@@ -200,6 +200,12 @@ static inline const struct kind *present_kind(const struct search *s)
     return &s->kinds.items.items[s->kind];
 }
 
+/* Whether it is searched for what fits into a part of the GPU's memory. */
+static inline bool search_is_limited(const struct search *s)
+{
+    return s->c.machine.capacity_bytes < s->request->base->machine.capacity_bytes;
+}
+
 /* What a contender holds of a memory estimate. */
 void contender_fill_memory(struct contender *o, const struct memory_estimate *m);
 
