@@ -55,6 +55,7 @@ struct settled {
     int n_recompute;
     uint64_t *sets, *near;
     uint64_t *fast; /* [n_recompute][words]: what may matter without offload */
+    uint64_t *no_slower; /* [words] scratch of settled_is_fast */
 };
 
 /* What no variant of a group undercuts, of those with a risk or of those without. */
