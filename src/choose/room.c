@@ -302,9 +302,9 @@ static void ask_lean(struct search *s, int recompute, int offload)
         note_cramped(s, s->rooms, ladder_of(s, offload)->less[recompute], offload);
 }
 
-/* Once something fits, nothing that takes a division, and for all stages of the class together: most
-   states that are not denied have room, and to divide the leanest plan's layers takes as long as to
-   try a few others. */
+/* Once something fits, nothing that takes a division, and for all stages of the class together:
+   most states that are not denied have room, and to divide the leanest plan's layers takes as long
+   as to try a few others. */
 static void ask_quickly(struct search *s, int recompute, int offload)
 {
     if (s->finalists.n_fast > 0)
