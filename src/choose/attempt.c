@@ -218,7 +218,8 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
            least = around + spots_bound(&s->spots, &s->c, rates, s->c.knobs.vpp);
     s->risky = v->risky || s->last_resort;
     bool slow = !search_matters(s, least, s->wish + search_wish(s, PART_STATE)), cramped = false,
-         settled = slow, near = slow && s->least_vpp < s->most_vpp && !matters_near(s, rates, around);
+         settled = slow,
+         near = slow && s->least_vpp < s->most_vpp && !matters_near(s, rates, around);
     if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
                                           : room_is_known_cramped(s, x->recompute, 0));

@@ -57,7 +57,7 @@ struct kind {
     int part; /* which repeats most short of whole layers, if any does */
     struct lean *leans[KINDS_MOST_OFFLOADS][2]; /* [1]: where whole layers are repeated; NULL: not
                                                    asked yet */
-    VEC(struct way) ways; /* of the search: found on the first group that asks */
+    VEC(struct way) ways;    /* of the search: found on the first group that asks */
     struct settled *settled; /* likewise */
 };
 

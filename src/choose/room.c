@@ -302,9 +302,9 @@ static void ask_lean(struct search *s, int recompute, int offload)
         note_cramped(s, s->rooms, ladder_of(s, offload)->less[recompute], offload);
 }
 
-/* Once something fits, nothing that takes a division, and for all stages of the class together: most
-   states that are not denied have room, and to divide the leanest plan's layers takes as long as to
-   try a few others. */
+/* Once something fits, nothing that takes a division, and for all stages of the class together:
+   most states that are not denied have room, and to divide the leanest plan's layers takes as long
+   as to try a few others. */
 static void ask_quickly(struct search *s, int recompute, int offload)
 {
     if (s->finalists.n_fast > 0)
@@ -394,14 +394,15 @@ uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked
 
 /* ---- hopeless spots ---- */
 
-/* Whether the leanest plan with an offload has no room however its layers are divided, or, while
-   nothing fits, needs more than there is even at the low end of its estimate. */
+/* Whether the leanest plan with an offload has no room however its layers are divided, or needs
+   more than there is even at the low end of its estimate. That takes as long as a few other plans,
+   and is asked while nothing fits, and of a small part of a GPU, for which most spots need more. */
 static bool lean_is_hopeless(struct search *s, int offload, int most_vpp)
 {
     struct contender o;
     int fullest = present_kind(s)->fullest;
     if (lean_is_denied(s, fullest, offload, most_vpp)) return true;
-    if (s->finalists.n_fast > 0) return false; /* dividing its layers takes as long as a few plans */
+    if (s->finalists.n_fast > 0 && !search_is_limited(s)) return false;
     return !lean_has_room(s, fullest, offload, &o) && o.fits == FITS_NO;
 }
 

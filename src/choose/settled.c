@@ -43,6 +43,7 @@ static void start_sets(struct search *s)
     x->sets = ARENA_ARRAY(s->arena, uint64_t, x->n);
     x->near = ARENA_ARRAY(s->arena, uint64_t, x->n);
     x->fast = ARENA_ARRAY(s->arena, uint64_t, x->n_fast);
+    x->no_slower = ARENA_ARRAY(s->arena, uint64_t, x->words);
 }
 
 void settled_start(struct search *s)
@@ -111,22 +112,19 @@ bool settled_all(struct search *s, int recompute, int offload)
 
 /* ---- what is known to matter ---- */
 
-static void add_faster(const struct search *s, size_t than, uint64_t *set)
-{
-    const struct group *g = s->group;
-    size_t n = variants_words(g->n_variants);
-    for (size_t i = 0; i < g->n_variants; i++)
-        if (g->slower[i * n + than / WORD] >> than % WORD & 1)
-            set[i / WORD] |= (uint64_t)1 << i % WORD;
-}
-
 void settled_is_fast(struct search *s, const struct variant *v, int recompute)
 {
     const struct settled *x = sets_of(s);
     const struct kind *kind = present_kind(s);
+    const struct group *g = s->group;
+    size_t at = number_of(s, v), n = x->words;
+    memset(x->no_slower, 0, n * sizeof *x->no_slower);
+    for (size_t i = 0; i < g->n_variants; i++)
+        if (g->slower[i * n + at / WORD] >> at % WORD & 1)
+            x->no_slower[i / WORD] |= (uint64_t)1 << i % WORD;
     for (int r = 0; r < kind->n_recompute; r++)
-        if (kind->needless[r] >> recompute & 1)
-            add_faster(s, number_of(s, v), &x->fast[(size_t)r * x->words]);
+        for (size_t i = 0; i < n && kind->needless[r] >> recompute & 1; i++)
+            x->fast[(size_t)r * n + i] |= x->no_slower[i];
 }
 
 /* Variants of which it is not known whether they may matter. */

@@ -38,8 +38,8 @@ struct group {
     struct least_rates **recomputing; /* with each state of recomputation, as `least` */
     struct variant *variants;
     size_t n_variants;
-    uint64_t *slower; /* [n_variants][variants_words]: of each the others that are as slow at least at
-                         every layer, and no better liked: bit i */
+    uint64_t *slower; /* [n_variants][variants_words]: of each the others that are as slow at least
+                         at every layer, and no better liked: bit i */
     struct variants_least *variants_least; /* [2]: without and with a risk */
     struct ladder *ladder;                 /* the last that was asked for; NULL: none yet */
 };

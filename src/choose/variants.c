@@ -97,8 +97,8 @@ static bool is_noted(const struct group *g, size_t than, size_t slower)
     return g->slower[than * n + slower / 64] >> slower % 64 & 1;
 }
 
-/* What is slower than a slower one is so too, and need not be compared: from the last on. Seconds are
-   a sum of what is compared. */
+/* What is slower than a slower one is so too, and need not be compared: from the last on. Seconds
+   are a sum of what is compared. */
 static void compare(struct search *s, struct group *g)
 {
     size_t n = variants_words(g->n_variants);

@@ -245,8 +245,7 @@ static void visit(struct search *s, struct waiting *x)
 static bool lacks_room(struct search *s, const struct spot *spot)
 {
     struct axis vpp;
-    bool limited = s->c.machine.capacity_bytes < s->request->base->machine.capacity_bytes;
-    if (!limited || s->any) return room_is_known_hopeless(s, spot);
+    if (!search_is_limited(s) || s->any) return room_is_known_hopeless(s, spot);
     return !begin(s, spot, &vpp) || room_is_hopeless(s, spot, vpp.values[vpp.n - 1]);
 }
 
@@ -283,8 +282,8 @@ static bool is_early(const struct search *s, const struct spot *spot)
 }
 
 /* Visits the spots first that are fast by their bounds and follow the guides, which know what has
-   room and is fast in truth: plans that are found there bound away spots before it is asked what has
-   room on them, and which come before by their bounds alone. */
+   room and is fast in truth: plans that are found there bound away spots before it is asked what
+   has room on them, and which come before by their bounds alone. */
 static void visit_early(struct search *s)
 {
     size_t n = s->spots.items.n < EARLY_AMONG ? s->spots.items.n : EARLY_AMONG;

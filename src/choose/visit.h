@@ -8,8 +8,9 @@
      short of whole layers (the guides' order, S1.4); after all spots, in a second pass, offload is
      tried where there is room without.
      Whether one has room whatever the other switches is asked once, of the leanest plan with it;
-   - variants (variants.c, settled.c), which change the layers' times: dispatcher, graphs, overlap. One that is
-     settled with a state, as good as it gets or too slow, is so with all that recompute more;
+   - variants (variants.c, settled.c), which change the layers' times: dispatcher, graphs, overlap.
+   One that is settled with a state, as good as it gets or too slow, is so with all that recompute
+   more;
    - sides (kinds.h), beside the layers. */
 #ifndef MOEPLAN_CHOOSE_VISIT_H
 #define MOEPLAN_CHOOSE_VISIT_H
@@ -47,14 +48,15 @@ struct variant {
     struct open_sides *open;   /* [n_offloads][n_recompute]; NULL: none yet */
 };
 
-/* What needs no trial on the present spot and stages, and on all that are near them (settled.c). Of a
-   kind, whose groups have the same variants: a set of them for each offload and state of
+/* What needs no trial on the present spot and stages, and on all that are near them (settled.c). Of
+   a kind, whose groups have the same variants: a set of them for each offload and state of
    recomputation, [1 + n_offloads][n_recompute][words], the first of them whatever is offloaded. */
 struct settled {
     size_t words, n, n_fast; /* of a set; of all */
     int n_recompute;
     uint64_t *sets, *near;
-    uint64_t *fast; /* [n_recompute][words]: what may matter without offload */
+    uint64_t *fast;      /* [n_recompute][words]: what may matter without offload */
+    uint64_t *no_slower; /* [words] scratch of settled_is_fast */
 };
 
 /* What no variant of a group undercuts, of those with a risk or of those without. */
@@ -74,7 +76,8 @@ struct present_ladders {
 /* States of recomputation that have, or have not, room on the present spot and stages: bit r. */
 struct room {
     uint64_t roomy, cramped;
-    uint64_t open; /* of neither known, and not denied on all of the class (room_is_denied_to_all) */
+    uint64_t
+        open; /* of neither known, and not denied on all of the class (room_is_denied_to_all) */
 };
 enum { UNKNOWN_EDGE = -1 };
 
@@ -156,11 +159,11 @@ struct search {
     struct division division;
     struct wishes wishes[PARTS];
     struct spots spots;
-    struct family *families;     /* [spots.n_families] */
-    VEC(struct waiting) waiting; /* a heap */
+    struct family *families;          /* [spots.n_families] */
+    VEC(struct waiting) waiting;      /* a heap */
     struct spot *early[SEARCH_EARLY]; /* that had their turn first, the most promising before */
     int n_early;
-    struct timing timing;        /* for what does not depend on the layout */
+    struct timing timing; /* for what does not depend on the layout */
     struct kinds kinds;
     unsigned usual_risks; /* move_risks of the base */
     bool whole_is_risky;  /* a captured iteration */
@@ -198,6 +201,12 @@ struct search {
 static inline const struct kind *present_kind(const struct search *s)
 {
     return &s->kinds.items.items[s->kind];
+}
+
+/* Whether it is searched for what fits into a part of the GPU's memory. */
+static inline bool search_is_limited(const struct search *s)
+{
+    return s->c.machine.capacity_bytes < s->request->base->machine.capacity_bytes;
 }
 
 /* What a contender holds of a memory estimate. */
@@ -261,8 +270,8 @@ bool room_is_denied_to_all(struct search *s);
 /* The states of recomputation, as bits, of which that is so with an offload on the present spot,
    whatever the other switches, as far as those tell that were asked. *asked: these alone. */
 uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked);
-/* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload: where
-   that has no room, none of them has beside the same switches. */
+/* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload:
+   where that has no room, none of them has beside the same switches. */
 uint64_t room_keeping_more(struct search *s, int recompute, int offload);
 /* Nothing is known of the class of stages visited from here on but what has no room with an offload
    (room_never), */
