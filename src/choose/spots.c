@@ -405,7 +405,7 @@ static void add_spot(struct spots *s)
     struct axis vpp = spots_stages(s->request, s->c);
     s->layouts += (size_t)vpp.n;
     if (vpp.n == 0) return;
-    *VEC_PUSH(s->arena, &s->items) =
+    *VEC_PUSH(s->growing, &s->items) =
         (struct spot){.bound = bound_of(s, &vpp, s->rough),
                       .wish = prefer_sum(s->preferences, s->n_preferences, k),
                       .number = (uint32_t)s->items.n,
@@ -462,14 +462,22 @@ static void take_rough(const struct spots *s, struct least_rates *least)
     least->n = 1;
 }
 
+/* The last one where it got no spot. */
+static struct group *new_group(struct spots *s)
+{
+    size_t n = s->groups.n;
+    if (n && (!s->items.n || s->items.items[s->items.n - 1].group != n - 1))
+        return s->groups.items[n - 1];
+    return *VEC_PUSH(s->arena, &s->groups) = ARENA_NEW(s->arena, struct group);
+}
+
 /* What is noted where an axis begins, those before it set. */
 static void begin_axis(struct spots *s, enum decision_id axis)
 {
     if (axis == DECISION_MBS) memset(s->families, 0, sizeof s->families);
     if (axis != DECISION_PP) return;
     follow_tp(s);
-    struct group *group = ARENA_NEW(s->arena, struct group);
-    *VEC_PUSH(s->arena, &s->groups) = group;
+    struct group *group = new_group(s);
     group->knobs = s->c->knobs;
     s->c->knobs.recompute = RECOMPUTE_NONE;
     documents_leave_replicas(&s->c->knobs);
@@ -532,6 +540,18 @@ static void add_spaces(struct spots *s)
     s->two_kinds = !pinned && !alone;
 }
 
+/* Their list grows in memory of its own: of the largest searches the lengths that it had on the way
+   are as much as all of it. */
+static void add_spaces_apart(struct spots *s)
+{
+    s->growing = arena_child(s->arena, 0);
+    add_spaces(s);
+    s->items.cap = s->items.n;
+    s->items.items = arena_dup(s->arena, s->items.items, s->items.n * sizeof *s->items.items);
+    arena_free(s->growing);
+    s->growing = NULL;
+}
+
 static int spot_cmp(const void *left, const void *right)
 {
     const struct spot *a = left, *b = right;
@@ -548,6 +568,6 @@ void spots_fill(struct spots *s)
     for (int i = 0; i < m->n_kinds; i++)
         if (s->kind_counts[i] > s->kind_counts[s->usual_kind]) s->usual_kind = i;
     find_free(s);
-    add_spaces(s);
+    add_spaces_apart(s);
     sort_items(s->items.items, s->items.n, sizeof *s->items.items, spot_cmp);
 }

@@ -64,6 +64,7 @@ struct spots {
     struct config *c;            /* scratch: the base with changing knobs */
     const struct timing *timing; /* what of it does not depend on the layout */
     struct known_kernels *kernels;
+    struct arena *growing;  /* what `items` is in while it is filled */
     VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
