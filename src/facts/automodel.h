@@ -107,6 +107,10 @@ void automodel_check_targets(struct facts *f, const struct node *recipe);
 /* Keys of the typed sections; rules `unknown-key`, `section-not-a-mapping`. */
 void automodel_check_sections(struct facts *f, struct str kind);
 
+/* The strategy that alone has the key of distributed:, "distributed.nccl_ub"; empty: several have
+   it, or it is no key of theirs. */
+struct str automodel_strategy_of(struct str key);
+
 /* Whether the section at the path, with this _target_, takes the key: a class that is in no record
    takes any. */
 bool automodel_section_takes(struct str path, struct str target, struct str key);

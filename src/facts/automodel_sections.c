@@ -72,6 +72,20 @@ bool automodel_section_has(struct str path, struct str key)
     return has;
 }
 
+struct str automodel_strategy_of(struct str key)
+{
+    struct str path = STR("distributed"), only = {"", 0};
+    if (!str_starts(key, STR("distributed."))) return only;
+    struct str name = str_slice(key, path.n + 1, key.n);
+    for (uint32_t i = 0; i < automodel_section_count; i++) {
+        const struct automodel_section *s = &automodel_sections[i];
+        bool has = str_eq(s->path, path) && s->strategy.n && str_among(name, s->keys, s->n_keys);
+        if (has && only.n) return (struct str){"", 0};
+        if (has) only = s->strategy;
+    }
+    return only;
+}
+
 /* Another section record of the same path that knows the key: an option of another strategy. */
 static struct str other_strategy(const struct automodel_section *s, struct str key)
 {

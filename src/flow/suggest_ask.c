@@ -5,6 +5,7 @@
 #include "base/edit.h"
 #include "base/num.h"
 #include "choose/playbook.h"
+#include "facts/automodel.h"
 #include "facts/check.h"
 #include "facts/param_ids.h"
 #include "facts/precision.h"
@@ -223,12 +224,31 @@ static bool is_off(struct value v)
            (v.kind == VALUE_STRING && str_is(v.s, "none"));
 }
 
+/* The strategy of AutoModel that plans have unless it is pinned. */
+static struct str strategy_of(const struct ask *ask)
+{
+    for (size_t i = 0; i < ask->pins.n; i++)
+        if (ask->pins.items[i].param == P_strategy) return ask->pins.items[i].value.s;
+    return STR("fsdp2");
+}
+
+/* The strategy of AutoModel that alone takes a pin, where plans have another one; empty: none. */
+static struct str strategy_missing(const struct ask *ask, const struct pin *pin)
+{
+    const struct param_spelling *spelling = param_table[pin->param].in[FRAMEWORK_AUTOMODEL];
+    struct str needed = automodel_strategy_of(spelling->key);
+    /* a knob is written as the strategy of its plan has it */
+    bool taken = knob_of(pin->param) || is_off(pin->value) || str_eq(needed, strategy_of(ask));
+    return taken ? (struct str){"", 0} : needed;
+}
+
 /* Whether a pin means something to a framework: it has the parameter, or none has, as the planner's
    own; or it is a knob that the framework says in other words, or goes without. */
-static bool pin_applies(const struct pin *pin, enum framework framework)
+static bool pin_applies(const struct ask *ask, const struct pin *pin, enum framework framework)
 {
     const struct param *p = &param_table[pin->param];
     const struct knob *knob = knob_of(pin->param);
+    if (framework == FRAMEWORK_AUTOMODEL && strategy_missing(ask, pin).n) return false;
     if (p->scope != SCOPE_PLAN && p->scope != SCOPE_RUN) return true;
     if (knob && (knob_is_sayable(knob, framework) || is_off(pin->value))) return true;
     return !param_is_spelled(p) || p->in[framework]->known;
@@ -239,6 +259,18 @@ static bool task_applies(const struct ask *ask, int framework)
 {
     const struct called_task *t = task_called(ask->called);
     return !t || param_table[t->needs].in[framework]->known;
+}
+
+static struct str refuse_everywhere(struct arena *a, const struct ask *ask, const struct pin *pin)
+{
+    struct str name = param_table[pin->param].name, strategy = strategy_missing(ask, pin);
+    if (!strategy.n)
+        return arena_printf(a, "no framework that is searched has the parameter %.*s",
+                            STR_ARG(name));
+    return arena_printf(a,
+                        "%.*s is an option of NeMo AutoModel's strategy %.*s: pin "
+                        "strategy=%.*s too",
+                        STR_ARG(name), STR_ARG(strategy), STR_ARG(strategy));
 }
 
 static bool leave_out(struct arena *a, struct ask *ask, struct str *why)
@@ -254,15 +286,14 @@ static bool leave_out(struct arena *a, struct ask *ask, struct str *why)
         return false;
     }
     for (size_t i = 0; i < ask->pins.n; i++) {
-        int param = ask->pins.items[i].param;
+        const struct pin *pin = &ask->pins.items[i];
         bool any = false;
         for (int f = 0; f < FRAMEWORK_COUNT; f++) {
-            ask->in[f] = ask->in[f] && pin_applies(&ask->pins.items[i], (enum framework)f);
+            ask->in[f] = ask->in[f] && pin_applies(ask, pin, (enum framework)f);
             any = any || ask->in[f];
         }
         if (any) continue;
-        *why = arena_printf(a, "no framework that is searched has the parameter %.*s",
-                            STR_ARG(param_table[param].name));
+        *why = refuse_everywhere(a, ask, pin);
         return false;
     }
     return true;
@@ -428,8 +459,8 @@ static struct facts *facts_of(struct arena *a, struct diags *diags, const struct
     return f;
 }
 
-/* MTP layers that the release does not build beside the model's attention are left out of its plans,
-   unless they are pinned; true: that is news to the user. Not even 0 may be said of them. */
+/* MTP layers that the release does not build beside the model's attention are left out of its
+   plans, unless they are pinned; true: that is news to the user. Not even 0 may be said of them. */
 static bool leave_mtp_out(struct arena *scratch, const struct rule_set *rules,
                           const struct ask *ask, struct facts *f)
 {

@@ -129,6 +129,12 @@ suggest 0 '"rank":50,' qwen3-30b-a3b --gpus 64 --platform h100 --framework megat
 suggest 0 "layouts: " qwen3-30b-a3b --gpus 64 --platform h100 --framework megatron --top 50
 grep -q '^50 ' "$dir/out" || fail "the table has no fiftieth layout"
 
+# what another strategy of AutoModel alone takes is no pin of a plan that has fsdp2, and leaves the other frameworks
+suggest 2 "pin strategy=megatron_fsdp too" qwen3-30b-a3b --gpus 8 --platform h100 --framework automodel --pin nccl_ub=true
+suggest 0 "Megatron-LM tp1" qwen3-30b-a3b --gpus 8 --platform h100 --pin nccl_ub=true
+suggest 0 "nccl_ub: true" qwen3-30b-a3b --gpus 8 --platform h100 --framework automodel --pin strategy=megatron_fsdp,nccl_ub=true --format yaml
+suggest 0 "NeMo AutoModel" qwen3-30b-a3b --gpus 8 --platform h100 --framework automodel --pin overlap_grad_reduce=true
+
 # the first screen: which of all frameworks wins, and why a faster one does not; the rest where it is asked for
 both="qwen3-30b-a3b --gpus 8 --platform h100"
 suggest 0 "why not" $both
