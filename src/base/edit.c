@@ -76,11 +76,6 @@ static size_t least_distance(struct str a, struct str b)
     return (size_t)(only_a > only_b ? only_a : only_b);
 }
 
-static size_t length_difference(struct str a, struct str b)
-{
-    return a.n > b.n ? a.n - b.n : b.n - a.n;
-}
-
 /* Whether all but at most two letters in a row are the same: what one letter too many, too few,
    wrong or swapped leaves. Most words go here. */
 static bool may_be_one_slip(struct str a, struct str b)
@@ -113,8 +108,7 @@ static bool is_beginning(struct str word, struct str candidate)
 {
     if (word.n < SHORTEST_PART || word.n >= candidate.n || word.p[0] != candidate.p[0])
         return false;
-    char next = candidate.p[word.n];
-    return (next == '_' || next == '-' || next == '.') && str_starts(candidate, word);
+    return edit_ends_part(candidate.p[word.n]) && str_starts(candidate, word);
 }
 
 /* Notes the candidate when it is at most so many slips away. Apart from edit_offer, which comes to
@@ -137,9 +131,9 @@ void edit_offer(struct edit_nearest *n, struct str candidate)
         n->best = candidate;
         n->distance = further;
     }
-    size_t most = n->word.n / 3 < 1 ? 1 : n->word.n / 3; /* a third of the letters may be wrong */
+    size_t most = edit_most_slips(n->word);
     if (n->best.n && n->distance <= most) most = n->distance - 1;
-    if (length_difference(n->word, candidate) <= most) offer_slip(n, candidate, most);
+    if (edit_length_difference(n->word, candidate) <= most) offer_slip(n, candidate, most);
 }
 
 /* "x", "x or y", "x, y or z" */

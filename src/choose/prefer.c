@@ -70,8 +70,7 @@ double prefer_sum(const struct preference *preferences, size_t n, const struct k
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        if (preferences[i].log_margin > 0)
-            sum += prefer_cost(&preferences[i], k);
+        if (preferences[i].log_margin > 0) sum += prefer_cost(&preferences[i], k);
     return sum;
 }
 

@@ -73,11 +73,10 @@ struct present_ladders {
     const struct ladder *of[KINDS_MOST_OFFLOADS];
 };
 
-/* States of recomputation that have, or have not, room on the present spot and stages: bit r. */
+/* States of recomputation that have, or have not, room on the present spot and stages: bit r.
+   open: known of neither, and not denied on all of the class (room_is_denied_to_all). */
 struct room {
-    uint64_t roomy, cramped;
-    uint64_t
-        open; /* of neither known, and not denied on all of the class (room_is_denied_to_all) */
+    uint64_t roomy, cramped, open;
 };
 enum { UNKNOWN_EDGE = -1 };
 

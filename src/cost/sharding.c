@@ -147,8 +147,8 @@ static double exposed_fsdp(const struct timing *t, const struct knobs *k, struct
     return exposed + (once ? x.reduce : 0) + t->f.fsdp_first_gather * x.gather;
 }
 
-/* Seconds of passes beside which DDP's collectives run: in all, and of the chunk whose backward ends
-   the step and whose forward begins it. */
+/* Seconds of passes beside which DDP's collectives run: in all, and of the chunk whose backward
+   ends the step and whose forward begins it. */
 struct ddp_windows {
     double all, chunk, chunks;
 };
@@ -181,8 +181,8 @@ static double shown_ddp(const struct timing *t, double seconds, struct ddp_windo
     return fmax(late, chunk_shows(t, seconds, w)) + t->f.dp_contention * fmin(seconds, w.all);
 }
 
-/* The least for windows no wider than these. What kernels slow by grows with the window, faster than
-   what the last chunk shows falls. */
+/* The least for windows no wider than these. What kernels slow by grows with the window, faster
+   than what the last chunk shows falls. */
 static double shown_ddp_least(const struct timing *t, double seconds, struct ddp_windows w)
 {
     double late = fmax(0, seconds - t->f.dp_window * w.all);

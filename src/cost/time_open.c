@@ -83,8 +83,8 @@ static bool overlap_of_exchange(struct config *c)
     return other;
 }
 
-/* Less than three in ten of the public recipes capture whole iterations, or overlap the exchange; of
-   those that overlap it on Blackwell half capture so, and of these nearly all overlap. */
+/* Less than three in ten of the public recipes capture whole iterations, or overlap the exchange;
+   of those that overlap it on Blackwell half capture so, and of these nearly all overlap. */
 static bool captures_whole(const struct config *c)
 {
     return knobs_captured(&c->knobs) & SCOPE_FULL;

@@ -135,8 +135,7 @@ static void add_unsaid(struct buf *out, const struct facts *f)
     for (size_t i = 0; !own && i < p->n_without; i++) {
         const struct fact *x = facts_get(f, p->without[i]);
         bool none = x->origin == ORIGIN_DEFAULT || x->value.kind == VALUE_NULL ||
-                    x->value.kind == VALUE_UNKNOWN ||
-                    (x->value.kind == VALUE_BOOL && !x->value.b);
+                    x->value.kind == VALUE_UNKNOWN || (x->value.kind == VALUE_BOOL && !x->value.b);
         if (none) continue;
         struct str value = emit_scalar(out->arena, x->value);
         add_comment(out, arena_printf(out->arena, "no override can say %.*s %.*s: %.*s lacks it",

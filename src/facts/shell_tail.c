@@ -103,7 +103,8 @@ static struct shell_tail tail_of(const struct shell *sh, struct str name, bool t
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known)
 {
     struct str name = shell_str(words->items[0]);
-    bool flag = is_flag(name), override = (sh->launch_goes_on || known) && flag_word_is_override(name);
+    bool flag = is_flag(name),
+         override = (sh->launch_goes_on || known) && flag_word_is_override(name);
     if (!flag && !override && !is_arguments(sh, words, &name)) return false;
     struct shell_tail tail = tail_of(sh, name, true);
     /* another program than the training may well fail, and an array may hold a program */

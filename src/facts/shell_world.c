@@ -92,7 +92,7 @@ struct processes {
    many where nothing else says it (Open MPI). */
 static void add_hosts(struct processes *p, const struct flag_word *w)
 {
-    struct str host, rest = str_slice(w->text, 0, w->text.n);
+    struct str host, rest = w->text;
     size_t eq = str_find(rest, '=');
     int64_t nodes = 0, slots = 0, one;
     bool all = !w->dynamic;

@@ -13,9 +13,9 @@
 /* The most GPUs that can be asked for, and the most that are looked at for the smallest number that
    is enough: the size of the largest runs whose layouts are published (Llama 3.1 405B, 16,384
    H100). */
-enum { SUGGEST_TOP = 5 /* layouts of each framework where the question names no number */ };
-
 enum { SUGGEST_MOST_GPUS = 1 << 20, SUGGEST_MOST_MIN_GPUS = 1 << 14 };
+/* Layouts of each framework where the question names no number. */
+enum { SUGGEST_TOP = 5 };
 
 struct pin {
     int param;

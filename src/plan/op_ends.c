@@ -10,8 +10,8 @@ double padded_vocab(const struct config *c)
     return (double)((v + multiple - 1) / multiple * multiple);
 }
 
-/* Bytes of a trained table's gradient, which every microbatch makes anew and whole, in 16 bit: it is
-   zeroed, read, and added to the one that is kept (torch.nn.functional.embedding's backward; the
+/* Bytes of a trained table's gradient, which every microbatch makes anew and whole, in 16 bit: it
+   is zeroed, read, and added to the one that is kept (torch.nn.functional.embedding's backward; the
    hook of megatron/core/distributed/distributed_data_parallel.py). Linears' weights have their
    gradients added by their GEMMs. */
 static double table_gradient(const struct work *w)

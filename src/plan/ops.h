@@ -145,8 +145,8 @@ struct scan {
 };
 
 /* Operations that the host launches; captured by CUDA graphs of one of the scopes, `left` of them
-   are still its own. `launches`: more kernels that one of these calls launches in a loop of its own,
-   without Python or autograd. */
+   are still its own. `launches`: more kernels that one of these calls launches in a loop of its
+   own, without Python or autograd. */
 struct host {
     double ops, left, launches;
     double backward; /* operations of the backward for one of the forward; 0: as of most layers */

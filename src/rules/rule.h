@@ -88,8 +88,8 @@ struct rule {
     enum phase phase;
     enum advice advice;
     double confidence;
-    double margin; /* relative step time a step away from `decides` must gain; negative: by the
-                      confidence */
+    double margin;     /* relative step time a step away from `decides` must gain; negative: by the
+                          confidence */
     bool upwards_free; /* guides: more than what is decided follows the guide as well */
     double uneven;     /* guides: what a size that is no power of two must gain beside its margin */
     const struct rule_example *examples;

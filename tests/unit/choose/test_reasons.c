@@ -102,7 +102,8 @@ static void distances_by_kind(void **state)
     assert_within(prefer_factor(1e-4), 1 + 1e-4 * PREFER_MOST / PREFER_SPREAD, 1e-7);
     assert_within(prefer_factor(PREFER_SPREAD), 1 + 0.632 * PREFER_MOST, 1e-3);
     assert_true(prefer_factor(2 * sum) > prefer_factor(sum));
-    assert_true(prefer_factor(30 * sum) < 1 + PREFER_MOST && prefer_factor(30 * sum) > 1 + 0.99 * PREFER_MOST);
+    assert_true(prefer_factor(30 * sum) < 1 + PREFER_MOST &&
+                prefer_factor(30 * sum) > 1 + 0.99 * PREFER_MOST);
 }
 
 /* ---- neighbours ---- */

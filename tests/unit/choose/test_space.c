@@ -54,7 +54,8 @@ static void context_parallelism_of_long_sequences(void **state)
     assert_values(&r, &k, DECISION_CP, "1 2 4 8");
     k.tp = 4;
     assert_values(&r, &k, DECISION_CP, "1 2");
-    k.seq = 12304, k.gpus = 64, k.tp = 8, k.gbs = 64; /* a quarter is 3,076 tokens, no multiple of 8 */
+    k.seq = 12304, k.gpus = 64, k.tp = 8,
+    k.gbs = 64; /* a quarter is 3,076 tokens, no multiple of 8 */
     assert_values(&r, &k, DECISION_CP, "1 2");
 }
 

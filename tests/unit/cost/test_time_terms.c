@@ -741,7 +741,7 @@ static void the_last_chunk_of_gradients_is_seen(void **state)
     double reduce = time_of(c).dp_exposed, backward = 2.0 / 3 * pass.window;
     c->knobs.overlap_grad_reduce = true;
     coefficient(c, "dp_window", 0.8 * reduce / backward); /* 1.5 backwards hide more than all */
-    c->knobs.overlap_param_gather = false; /* else some of it is seen */
+    c->knobs.overlap_param_gather = false;                /* else some of it is seen */
     double both = time_of(c).dp_exposed;
     coefficient(c, "dp_window", 1e6);
     assert_near(both - time_of(c).dp_exposed, 0.2 * reduce / 4, 1e-9);

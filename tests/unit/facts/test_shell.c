@@ -540,8 +540,8 @@ static void placeholders_are_one_remark(void **state)
 
 static void open_quotes_are_found_where_they_open(void **state)
 {
-    struct facts *f = script(
-        state, HEAD "A=\"one\"\nB=\"two\nC=\"three\"\nD=\"\n  four\n\"\n" LAUNCH "\n");
+    struct facts *f =
+        script(state, HEAD "A=\"one\"\nB=\"two\nC=\"three\"\nD=\"\n  four\n\"\n" LAUNCH "\n");
     assert_found(f, "shell-syntax", 3);
     assert_fact(f, "seq_length", "unknown");
     f = script(state, HEAD "A=(\n  --save-interval '20\n)\nN=$(tr ',' '\\n')\n"
