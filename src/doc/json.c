@@ -146,7 +146,7 @@ static struct node *string(struct reader *r)
 {
     size_t from = r->at++, n = 0;
     /* no escape is shorter than what it stands for */
-    char *text = arena_alloc(r->arena, string_room(r) + 4);
+    char *text = arena_room(r->arena, string_room(r) + 4);
     for (;;) {
         size_t run = plain_run(r);
         memcpy(text + n, r->text.p + r->at, run);

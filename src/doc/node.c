@@ -49,9 +49,7 @@ struct node *node_at(const struct node *root, struct str path)
     struct node *found = NULL;
     size_t from = 0;
     while (root && from <= path.n) {
-        size_t to = from;
-        while (to < path.n && path.p[to] != '.') /* words are short */
-            to++;
+        size_t to = from + str_find((struct str){path.p + from, path.n - from}, '.');
         root = found = step(root, (struct str){path.p + from, to - from});
         from = to + 1;
     }

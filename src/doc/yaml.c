@@ -31,7 +31,8 @@ struct loader {
     struct arena *arena;
     struct diags *diags;
     struct node_list *docs;
-    uint32_t source, base; /* base: bytes before the text (a byte order mark) */
+    uint32_t source;
+    uint32_t base, lines; /* bytes and lines before the text: see skip_comments */
     struct str text;
     bool ascii;
     size_t byte,
@@ -79,6 +80,11 @@ static inline uint32_t byte_of(struct loader *l, size_t point)
     return l->base + (uint32_t)(point < l->text.n ? point : l->text.n);
 }
 
+static inline uint32_t line_of(const struct loader *l, const yaml_mark_t *mark)
+{
+    return l->lines + (uint32_t)mark->line + 1;
+}
+
 static bool complain(struct loader *l, size_t byte, const char *what)
 {
     diag_add(l->diags, SEVERITY_ERROR, "yaml-syntax",
@@ -105,10 +111,10 @@ static bool blame(struct loader *l, const char *problem)
     complain(l, l->base + b.byte, b.what ? b.what : problem);
     struct diag *d = &l->diags->items[l->diags->n - 1];
     if (b.byte != at)
-        diag_note(l->diags, d, "noticed at line %zu: %s", parser->problem_mark.line + 1, problem);
+        diag_note(l->diags, d, "noticed at line %u: %s", line_of(l, &parser->problem_mark), problem);
     else if (parser->context)
-        diag_note(l->diags, d, "%s that starts at line %zu", parser->context,
-                  parser->context_mark.line + 1);
+        diag_note(l->diags, d, "%s that starts at line %u", parser->context,
+                  line_of(l, &parser->context_mark));
     if (b.help) diag_help(l->diags, d, "%s", b.help);
     return false;
 }
@@ -133,7 +139,7 @@ static struct node *node_new(struct loader *l, enum node_kind kind, const yaml_e
     struct node *node = arena_room(l->arena, sizeof *node + text_size);
     *node = (struct node){.kind = kind,
                           .source = l->source,
-                          .line = (uint32_t)event->start_mark.line + 1,
+                          .line = line_of(l, &event->start_mark),
                           .from = byte_of(l, event->start_mark.index),
                           .to = byte_of(l, event->end_mark.index)};
     return node;
@@ -461,6 +467,33 @@ static bool check_encoding(struct loader *l)
     return nul == l->text.n || complain(l, l->base + nul, "a NUL byte");
 }
 
+/* Leaves out `n` bytes that the text begins with. */
+static void begin_at(struct loader *l, size_t n)
+{
+    l->base += (uint32_t)n;
+    l->text = str_slice(l->text, n, l->text.n);
+}
+
+/* The comments that a text begins with, mostly a licence, are a sixth of what recipes hold, and
+   cost libyaml as much as any other bytes: it begins behind them. Where they hold more than
+   printable ASCII it has to judge them. */
+static void skip_comments(struct loader *l)
+{
+    struct str text = l->text;
+    size_t begin = 0;
+    for (size_t at = 0; at < text.n; at++) {
+        while (at < text.n && text.p[at] == ' ')
+            at++;
+        if (at < text.n && text.p[at] == '#')
+            while (at < text.n && text.p[at] >= ' ' && text.p[at] <= '~')
+                at++;
+        if (at == text.n || text.p[at] != '\n') break;
+        begin = at + 1;
+        l->lines++;
+    }
+    begin_at(l, begin);
+}
+
 bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct node_list *docs)
 {
     struct loader *l = ARENA_NEW(a, struct loader);
@@ -469,9 +502,9 @@ bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct n
     l->docs = docs;
     l->source = source;
     l->text = source_get(&all->sources, source)->text;
-    if (str_starts(l->text, STR("\xEF\xBB\xBF"))) l->base = 3;
-    l->text = str_slice(l->text, l->base, l->text.n);
+    if (str_starts(l->text, STR("\xEF\xBB\xBF"))) begin_at(l, 3);
     if (!check_encoding(l)) return false;
+    skip_comments(l);
 
     l->frames = arena_room(a, MAX_DEPTH * sizeof *l->frames);
     l->repair = (struct yaml_repair){.arena = a, .text = l->text};

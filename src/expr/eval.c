@@ -227,6 +227,16 @@ static struct value comparison(struct run *r, const struct expr_node *n)
     return value_bool(n->op == OP_GT ? order > 0 : order >= 0);
 }
 
+/* A text that costs no step to compare: most questions are of a word in a list. */
+static bool is_listed(struct str s, const struct run_range *range)
+{
+    for (size_t i = 0; i < range->n; i++) {
+        const struct value *item = &range->items[i];
+        if (item->kind == VALUE_STRING && item->s.n == s.n && str_eq(item->s, s)) return true;
+    }
+    return false;
+}
+
 static struct value membership(struct run *r, const struct expr_node *n)
 {
     struct value a = operand(r, n->a), b = operand(r, n->b), same;
@@ -234,6 +244,8 @@ static struct value membership(struct run *r, const struct expr_node *n)
     struct run_range range;
     if (!run_range_of(b, &range)) return no_overload(r, n, a, b);
     if (!run_spend(r, range.n / RUN_ITEMS)) return run_exhausted();
+    if (a.kind == VALUE_STRING && a.s.n < RUN_BYTES && !range.keys)
+        return value_bool(is_listed(a.s, &range));
     for (size_t i = 0; i < range.n; i++)
         if (!run_equal(r, a, range.keys ? range.keys[i] : range.items[i], &same) || same.b)
             return same;

@@ -12,19 +12,20 @@ static bool is_letter(char c)
     return isalnum((unsigned char)c);
 }
 
-/* Whether the word stands in the text, in either case, with nothing that goes on before and behind
+/* Whether the word stands at the place, in either case, with nothing that goes on before and behind
    it. */
-static bool has_word(struct str text, const char *word)
+static bool stands_at(struct str text, size_t at, const char *word)
 {
     size_t n = strlen(word);
-    for (size_t i = 0; i + n <= text.n; i++) {
-        if ((text.p[i] | 0x20) != word[0])
-            continue; /* mostly enough; the words begin with letters */
-        if (!str_eq_nocase(str_slice(text, i, i + n), str_of(word))) continue;
-        bool begins = i == 0 || !is_letter(text.p[i - 1]);
-        bool ends = i + n == text.n || !is_letter(text.p[i + n]);
-        if (begins && ends) return true;
-    }
+    if (n > text.n - at || !str_eq_nocase(str_slice(text, at, at + n), str_of(word))) return false;
+    bool begins = at == 0 || !is_letter(text.p[at - 1]);
+    return begins && (at + n == text.n || !is_letter(text.p[at + n]));
+}
+
+static bool has_word(struct str text, const char *word)
+{
+    for (size_t i = 0; i < text.n; i++) /* the first letter is mostly enough */
+        if ((text.p[i] | 0x20) == word[0] && stands_at(text, i, word)) return true;
     return false;
 }
 
@@ -71,15 +72,25 @@ static bool is_phrase(struct str text)
     return thing;
 }
 
-bool placeholder_is(struct str text)
+/* Whether one of the words for what is to be filled in begins here; their first letters tell of
+   most places that none does. */
+static bool has_filler(struct str text, size_t at)
 {
     static const char *const words[] = {"your",      "path/to",    "path_to", "path to", "changeme",
                                         "change_me", "replace_me", "fill_me", "todo"};
+    char first = (char)(text.p[at] | 0x20);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i][0] == first && stands_at(text, at, words[i])) return true;
+    return false;
+}
+
+bool placeholder_is(struct str text)
+{
     if (text.n < 3 || text.n > LONGEST) return false;
     if (str_is(text, "...") || has_brackets(text) || has_crosses(text) || is_phrase(text))
         return true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (has_word(text, words[i])) return true;
+    for (size_t i = 0; i < text.n; i++)
+        if ((i == 0 || !is_letter(text.p[i - 1])) && has_filler(text, i)) return true;
     return false;
 }
 

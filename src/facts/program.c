@@ -650,9 +650,8 @@ struct str program_own_layout(const struct program *p)
 static size_t count_written(const struct facts *f)
 {
     size_t n = 0;
-    for (int i = 0; i < (int)param_count; i++)
-        n += facts_get(f, i)->origin == ORIGIN_FILE &&
-             param_table[i].in[FRAMEWORK_MEGATRON]->n_flags;
+    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
+        n += f->own[i].origin == ORIGIN_FILE && param_table[i].in[FRAMEWORK_MEGATRON]->n_flags;
     return n;
 }
 

@@ -158,8 +158,8 @@ static bool says_something(const struct readings *readings)
 {
     for (size_t i = 0; i < readings->n; i++) {
         const struct facts *f = readings->items[i].facts;
-        for (int k = 0; k < (int)param_count; k++)
-            if (facts_get(f, k)->origin == ORIGIN_FILE) return true;
+        for (int k = facts_next(f, 0); k < (int)param_count; k = facts_next(f, k + 1))
+            if (f->own[k].origin == ORIGIN_FILE) return true;
     }
     return false;
 }
