@@ -17,9 +17,10 @@ static bool same(const struct node *a, const struct node *b)
     return true;
 }
 
-static void report(struct diags *all, const struct node *map, size_t first, size_t second)
+static void report(struct diags *all, struct node *map, size_t first, size_t second)
 {
     const struct node *key = map->keys[second];
+    map->repeats = true;
     bool equal = same(map->items[first], map->items[second]);
     struct diag *d =
         diag_add(all, equal ? SEVERITY_INFO : SEVERITY_WARNING, "duplicate-key",

@@ -12,6 +12,7 @@ enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 struct node {
     enum node_kind kind;
     bool quoted;   /* scalar in quotes or a block: a string whatever it looks like */
+    bool repeats;  /* map: perhaps some key is given more than once */
     uint32_t line; /* 1-based line of the start, cheap to have without making a span */
     uint32_t source;
     uint32_t from, to;       /* byte range in the source */
@@ -38,6 +39,13 @@ struct span node_span(struct diags *all, const struct node *node);
 struct node *node_get(const struct node *map, struct str key);
 /* The key node of that entry, or NULL. */
 struct node *node_get_key(const struct node *map, struct str key);
+/* Whether an entry of a map does not count: a later one has its key, or the key is no scalar. */
+static inline bool node_is_shadowed(const struct node *map, size_t entry)
+{
+    const struct node *key = map->keys[entry];
+    if (key->kind != NODE_SCALAR) return true;
+    return map->repeats && node_get(map, key->text) != map->items[entry];
+}
 /* node_get along a dotted path: "distributed.pipeline.pp_schedule"; a number indexes a list. */
 struct node *node_at(const struct node *root, struct str path);
 /* How a scalar reads: which words are null, booleans and numbers differs by the program that loads

@@ -316,7 +316,7 @@ static struct value key_value(struct arena *a, const struct node *key, enum scal
 static bool is_shadowed(const struct node *node, size_t i)
 {
     const struct node *key = node->keys[i];
-    return key->kind == NODE_SCALAR && node_get_key(node, key->text) != key;
+    return node->repeats && key->kind == NODE_SCALAR && node_get_key(node, key->text) != key;
 }
 
 static struct value map(struct arena *a, const struct node *node, enum scalar_profile profile)

@@ -173,7 +173,7 @@ static bool count_nodes(struct loader *l, uint32_t at, uint32_t n)
 
 /* Puts a finished node of `size` nodes and `height` levels into the open collection, or makes it a
    document. */
-static void attach(struct loader *l, struct node *node, uint32_t size, uint32_t height)
+static inline void attach(struct loader *l, struct node *node, uint32_t size, uint32_t height)
 {
     if (!l->depth) {
         *VEC_PUSH(l->arena, l->docs) = node;
@@ -185,10 +185,14 @@ static void attach(struct loader *l, struct node *node, uint32_t size, uint32_t 
     *VEC_PUSH(l->arena, &l->stack) = node;
 }
 
+static inline bool is_in_brackets(const struct loader *l)
+{
+    return l->depth && l->frames[l->depth - 1].flow;
+}
+
 /* PyYAML takes no tab for the indentation of a line inside brackets. */
 static bool check_tabs(struct loader *l, const struct node *node)
 {
-    if (!l->depth || !l->frames[l->depth - 1].flow) return true;
     size_t at = node->from - l->base;
     bool tab = false;
     for (; at > 0 && (l->text.p[at - 1] == ' ' || l->text.p[at - 1] == '\t'); at--)
@@ -221,9 +225,9 @@ static bool on_scalar(struct loader *l, const yaml_event_t *event)
     node->text = (struct str){text, n};
     node->tag = tag_text(l, event->data.scalar.tag);
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    anchor_add(l, event->data.scalar.anchor, node, 1);
+    if (event->data.scalar.anchor) anchor_add(l, event->data.scalar.anchor, node, 1);
     attach(l, node, 1, 1);
-    return count_nodes(l, node->from, 1) && check_tabs(l, node) &&
+    return count_nodes(l, node->from, 1) && (!is_in_brackets(l) || check_tabs(l, node)) &&
            check_block_header(l, node, event);
 }
 
@@ -250,7 +254,7 @@ static bool open_collection(struct loader *l, enum node_kind kind, const yaml_ev
     size_t anchor = anchor_add(l, name, node, 0);
     bool flow = map ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
                     : event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
-    if (!check_tabs(l, node)) return false;
+    if (is_in_brackets(l) && !check_tabs(l, node)) return false;
     l->frames[l->depth++] = (struct frame){
         .node = node, .first_child = l->stack.n, .anchor = anchor, .flow = flow, .size = 1};
     return count_nodes(l, node->from, 1);

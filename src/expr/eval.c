@@ -8,6 +8,10 @@
 #include "expr/message.h"
 #include "expr/run.h"
 
+/* What an operation needs of the stack is not asked of all those that it stands in: run_node, which
+   walks the tree, only looks which one it is and goes on there. */
+#define APART __attribute__((noinline))
+
 static bool is_plain(struct value v)
 {
     return v.kind > VALUE_ERROR;
@@ -166,7 +170,7 @@ static struct value concat_lists(struct run *r, struct value a, struct value b)
     return value_list_over(r->scratch, items, n);
 }
 
-static struct value arithmetic(struct run *r, const struct expr_node *n)
+APART static struct value arithmetic(struct run *r, const struct expr_node *n)
 {
     enum expr_op op = (enum expr_op)n->op;
     struct value a = operand(r, n->a), b = operand(r, n->b);
@@ -191,14 +195,23 @@ static struct value negation(struct run *r, const struct expr_node *n)
 
 /* ---- comparison ---- */
 
-static struct value equality(struct run *r, const struct expr_node *n)
+/* Of what takes steps to compare, or is seldom compared. */
+APART static struct value equality_of(struct run *r, struct value a, struct value b, bool wanted)
 {
-    struct value a = operand(r, n->a), b = operand(r, n->b), out;
-    bool wanted = n->op == OP_EQ;
-    if (a.kind == VALUE_INT && b.kind == VALUE_INT) return value_bool((a.i == b.i) == wanted);
-    if (!is_plain(a) || !is_plain(b)) return failure(a, b);
+    struct value out;
     if (run_equal(r, a, b, &out)) out.b = out.b == wanted;
     return out;
+}
+
+APART static struct value equality(struct run *r, const struct expr_node *n)
+{
+    struct value a = operand(r, n->a), b = operand(r, n->b);
+    bool wanted = n->op == OP_EQ, alike = a.kind == b.kind;
+    if (a.kind == VALUE_INT && alike) return value_bool((a.i == b.i) == wanted);
+    if (!is_plain(a) || !is_plain(b)) return failure(a, b);
+    if (a.kind == VALUE_NULL || b.kind == VALUE_NULL) return value_bool(alike == wanted);
+    if (a.kind == VALUE_BOOL && alike) return value_bool((a.b == b.b) == wanted);
+    return equality_of(r, a, b, wanted);
 }
 
 /* -1, 0, 1; 2 when one is NaN; 3 when the two have no order. */
@@ -213,7 +226,7 @@ static int order_of(struct value a, struct value b)
     return 3;
 }
 
-static struct value comparison(struct run *r, const struct expr_node *n)
+APART static struct value comparison(struct run *r, const struct expr_node *n)
 {
     struct value a = operand(r, n->a), b = operand(r, n->b);
     bool both_int = a.kind == VALUE_INT && b.kind == VALUE_INT;
@@ -237,7 +250,7 @@ static bool is_listed(struct str s, const struct run_range *range)
     return false;
 }
 
-static struct value membership(struct run *r, const struct expr_node *n)
+APART static struct value membership(struct run *r, const struct expr_node *n)
 {
     struct value a = operand(r, n->a), b = operand(r, n->b), same;
     if (!is_plain(a) || !is_plain(b)) return failure(a, b);
@@ -263,7 +276,7 @@ static struct value undecided(struct run *r, const struct expr_node *n, struct v
 }
 
 /* && and ||: the operand `decider` decides alone, whatever the other is. */
-static struct value logic(struct run *r, const struct expr_node *n, bool decider)
+APART static struct value logic(struct run *r, const struct expr_node *n, bool decider)
 {
     struct value a = operand(r, n->a);
     if (a.kind == VALUE_BOOL && a.b == decider) return a;
@@ -272,14 +285,14 @@ static struct value logic(struct run *r, const struct expr_node *n, bool decider
     return undecided(r, n, a, b);
 }
 
-static struct value inversion(struct run *r, const struct expr_node *n)
+APART static struct value inversion(struct run *r, const struct expr_node *n)
 {
     struct value a = operand(r, n->a);
     if (a.kind == VALUE_BOOL) return value_bool(!a.b);
     return is_plain(a) ? run_error(r, "no such overload: !%s", value_kind_name(a.kind)) : a;
 }
 
-static struct value condition(struct run *r, const struct expr_node *n)
+APART static struct value condition(struct run *r, const struct expr_node *n)
 {
     struct value a = operand(r, n->a);
     if (a.kind == VALUE_BOOL) return operand(r, a.b ? n->b : n->c);
@@ -323,7 +336,7 @@ static struct value free_variable(struct run *r, struct str path)
     return run_error(r, "no such variable: %.*s", STR_ARG(path));
 }
 
-static struct value lookup(struct run *r, const struct expr_node *n)
+APART static struct value lookup(struct run *r, const struct expr_node *n)
 {
     struct value key = operand(r, n->b);
     if (!is_plain(key)) return key;
@@ -435,7 +448,7 @@ static struct value places(struct run *r, const struct expr_node *n)
     return value_string(buf_str(&out));
 }
 
-static struct value variable(struct run *r, const struct expr_node *n)
+APART static struct value variable(struct run *r, const struct expr_node *n)
 {
     uint64_t bit = (uint64_t)1 << n->b;
     if (!(r->known & bit)) r->variables[n->b] = run_node(r, n->a);
@@ -555,7 +568,7 @@ static struct value macro(struct run *r, const struct expr_node *n)
 }
 
 /* What few expressions have: apart from what all have, which then needs less of the stack. */
-__attribute__((noinline)) static struct value run_rare(struct run *r, const struct expr_node *n)
+APART static struct value run_rare(struct run *r, const struct expr_node *n)
 {
     switch ((enum expr_op)n->op) {
     case OP_FREE: return free_variable(r, r->e->constants[n->a].s);

@@ -340,7 +340,7 @@ void automodel_check_sections(struct facts *f, struct str kind)
     for (uint32_t i = 0; i < automodel_section_count; i++) {
         const struct automodel_section *s = &automodel_sections[i];
         bool same = i > 0 && str_eq(s->path, s[-1].path); /* those of a path stand together */
-        if (!same) section = str_is(s->path, ".") ? f->document : node_at(f->document, s->path);
+        if (!same) section = str_is(s->path, ".") ? f->document : facts_node(f, s->path);
         if (!section || str_eq(s->path, done)) continue;
         bool told = lost_colon(f, s, section);
         if (!told && !applies(&c, s, section)) continue;

@@ -382,17 +382,45 @@ static const struct raw_fact *find_raw(const struct facts *f, struct str key)
     return NULL;
 }
 
+enum { PATH_MARKS = 16 };
+
+void facts_begin_paths(struct facts *f)
+{
+    f->path_marks = ARENA_ARRAY(f->arena, uint64_t, PATH_MARKS);
+}
+
+void facts_note_path(struct facts *f, struct str path)
+{
+    f->path_marks[path.n % PATH_MARKS] |= str_mark(path);
+}
+
+/* Whether a part of the path may number an item of a list, or has no name. */
+static bool is_odd_path(struct str path)
+{
+    bool begins = true;
+    for (size_t i = 0; i < path.n; begins = path.p[i++] == '.')
+        if (begins && path.p[i] <= '9') return true;
+    return false;
+}
+
+const struct node *facts_node(const struct facts *f, struct str path)
+{
+    const uint64_t *marks = f->path_marks;
+    bool none = marks && !(marks[path.n % PATH_MARKS] & str_mark(path)) && !is_odd_path(path);
+    return none ? NULL : node_at(f->document, path);
+}
+
 struct value facts_raw(const struct facts *f, struct str key)
 {
     const struct raw_fact *raw = find_raw(f, key);
     if (raw) return raw->value;
-    const struct node *node = node_at(f->document, key);
+    const struct node *node = facts_node(f, key);
     return node ? node_value(f->arena, node, profile_of(f)) : value_error(STR("no such key"));
 }
 
 bool facts_has_raw(const struct facts *f, struct str key)
 {
-    return find_raw(f, key) || node_at(f->document, key);
+    return find_raw(f, key) || facts_node(f, key);
 }
 
 void facts_add_raw(struct facts *f, struct str key, struct value value)

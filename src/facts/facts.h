@@ -77,6 +77,8 @@ struct facts {
     const struct node *document; /* root the `raw` look-ups start from; NULL when there is none */
     VEC(struct raw_fact) raw;    /* raw["--x"] of formats that are no document */
     uint64_t raw_marks[4];       /* by length of the key: the str_mark of each, perhaps of more */
+    uint64_t *path_marks; /* [PATH_MARKS] the same of the paths that the document has, but for those
+                             through a list; NULL: nobody noted them */
     struct env_var *env;
     size_t n_env, cap_env;
     struct program program;   /* what reads the arguments of a launch */
@@ -180,10 +182,16 @@ struct str fact_origin_text(struct arena *a, const struct facts *f, int param);
 void facts_set_env(struct facts *f, struct str name, struct str value, bool unset);
 /* A string, null (unset) or unknown. */
 struct value facts_env(const struct facts *f, struct str name);
+/* The document's node of a dotted path; NULL: it has none. */
+const struct node *facts_node(const struct facts *f, struct str path);
 /* Raw look-ups: a flag with its dashes or a dotted path. VALUE_ERROR when absent. */
 struct value facts_raw(const struct facts *f, struct str key);
 bool facts_has_raw(const struct facts *f, struct str key);
 void facts_add_raw(struct facts *f, struct str key, struct value value);
+/* The dotted paths of the document, once each is noted: most of those that are asked for are none
+   of them. Begun before the first. */
+void facts_begin_paths(struct facts *f);
+void facts_note_path(struct facts *f, struct str path);
 /* Fills the derived parameters (SCOPE_DERIVED: dp, edp, num_microbatches, pipeline stages …) from
    the others, and ties together those that say the same thing in two ways (precision and the
    framework's own switches, vpp and the virtual stages, gated_linear_unit and swiglu). What rests

@@ -26,6 +26,7 @@ static struct node *merge(struct arena *a, struct node *base, struct node *over,
     out->items = ARENA_ARRAY(a, struct node *, base->n + over->n);
     out->keys = ARENA_ARRAY(a, struct node *, base->n + over->n);
     out->n = 0;
+    out->repeats = base->repeats || over->repeats;
     for (size_t i = 0; i < base->n; i++) {
         if (node_get(over, base->keys[i]->text)) continue;
         out->keys[out->n] = base->keys[i];

@@ -90,10 +90,10 @@ static void set_below(struct walk *w, const struct node *map)
 {
     for (size_t i = 0; i < map->n; i++) {
         size_t before = w->path.n;
-        bool shadowed = node_get(map, map->keys[i]->text) != map->items[i];
-        if (shadowed) continue;
+        if (node_is_shadowed(map, i)) continue;
         if (before) buf_add_char(&w->path, '.');
         buf_add(&w->path, map->keys[i]->text);
+        facts_note_path(w->f, buf_str(&w->path));
         set_from(w->f, buf_str(&w->path), map->items[i]);
         if (map->items[i]->kind == NODE_MAP) set_below(w, map->items[i]);
         w->path.n = before;
@@ -178,6 +178,7 @@ static struct facts *read_variant(struct arena *a, struct diags *diags, uint32_t
     struct str kind = v->kind.n ? v->kind : automodel_kind(f, v->recipe);
     f->document = automodel_normalise(f, v->recipe, kind);
     set_derived(f, P_recipe_kind, value_string(kind));
+    facts_begin_paths(f);
     set_below(&(struct walk){f, buf_new(a)}, f->document);
     set_row_length(f);
     set_task(f);

@@ -282,7 +282,7 @@ static void apply_section(struct yaml *y, const struct node *section)
 {
     for (size_t i = 0; section && section->kind == NODE_MAP && i < section->n; i++) {
         struct str key = section->keys[i]->text;
-        bool flag = str_starts(key, STR("--")) && node_get(section, key) == section->items[i];
+        bool flag = str_starts(key, STR("--")) && !node_is_shadowed(section, i);
         if (flag) apply_flag(y, key, section->keys[i], section->items[i]);
     }
     if (!section || section->kind == NODE_MAP) return;

@@ -20,7 +20,8 @@ static void set_part(struct shell *sh, struct shell_text t, struct flag_word *w)
     w->part_to = to.byte + 1;
 }
 
-static struct flag_word to_word(struct shell *sh, struct shell_text t)
+/* What a word says, without its place. */
+static struct flag_word text_word(struct shell *sh, struct shell_text t)
 {
     struct flag_word w = {0};
     char *p = arena_alloc(sh->arena, t.n + 1);
@@ -37,6 +38,12 @@ static struct flag_word to_word(struct shell *sh, struct shell_text t)
     }
     w.text = (struct str){p, n};
     if (!w.dynamic) w.known = n;
+    return w;
+}
+
+static struct flag_word to_word(struct shell *sh, struct shell_text t)
+{
+    struct flag_word w = text_word(sh, t);
     uint32_t from = t.n ? t.at[0] : 0, last = t.n ? t.at[t.n - 1] : 0;
     struct shell_place place = shell_place(sh, from);
     bool together = t.n && last >= from && last - from <= 2 * t.n + 4;
@@ -389,7 +396,7 @@ void shell_expand(struct facts *f, struct str text, const struct read_options *o
                   struct flag_word *w)
 {
     struct shell sh = shell_of(f, text, options);
-    struct flag_word word = to_word(&sh, shell_expand_text(&sh, sh.files.items[0].text));
+    struct flag_word word = text_word(&sh, shell_expand_text(&sh, sh.files.items[0].text));
     w->text = word.text;
     w->known = word.known;
     w->dynamic = word.dynamic;

@@ -61,8 +61,10 @@ struct run run_start(const struct rule_set *set, const struct facts *f, struct a
                         ARENA_ARRAY(scratch, unsigned char, set->n_conditions)};
 }
 
-/* 1 + the outcome of an expression, which is `at_defaults` where all it reads is at its default. */
-static unsigned char look(struct run *run, const struct expr *e, unsigned char at_defaults)
+/* 1 + the outcome of an expression, which is `at_defaults` where all it reads is at its default.
+   Apart from those who mostly find the answer in the memo. */
+__attribute__((noinline)) static unsigned char look(struct run *run, const struct expr *e,
+                                                    unsigned char at_defaults)
 {
     if (at_defaults && expr_is_at_defaults(e, run->f)) return at_defaults;
     return (unsigned char)(1 + expr_outcome(e, run->scratch, &run->scope));
@@ -71,11 +73,14 @@ static unsigned char look(struct run *run, const struct expr *e, unsigned char a
 enum outcome run_condition(struct run *run, uint32_t number)
 {
     const struct rule_set *set = run->set;
-    bool known = number < set->n_at_defaults;
-    if (!run->memo[number])
-        run->memo[number] = look(run, set->conditions[number],
-                                 known ? set->at_defaults[run->f->framework][number] : 0);
-    return (enum outcome)(run->memo[number] - 1);
+    unsigned char known = run->memo[number];
+    if (!known) {
+        bool built_in = number < set->n_at_defaults;
+        known = look(run, set->conditions[number],
+                     built_in ? set->at_defaults[run->f->framework][number] : 0);
+        run->memo[number] = known;
+    }
+    return (enum outcome)(known - 1);
 }
 
 enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n)
