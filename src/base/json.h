@@ -16,6 +16,12 @@ static inline uint64_t json_special_bytes(uint64_t word)
     uint64_t below = (word - ones * 0x20) & ~word;
     return (below | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops;
 }
+/* The same of bytes below 0x20 alone. */
+static inline uint64_t json_controls(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return (word - ones * 0x20) & ~word & ones << 7;
+}
 /* A string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void json_add_string(struct buf *out, struct str s);
 /* A value; doubles keep a point or an exponent, so that they read back as doubles. Unknown, errors

@@ -15,6 +15,7 @@ struct reader {
     uint32_t source, line;
     struct str text;
     size_t at;
+    bool plain; /* no control character in the text, nor a newline: as a request is */
     int depth;
     VEC(struct node *) stack; /* children of the lists and maps that are still open */
 };
@@ -144,11 +145,11 @@ static size_t string_room(const struct reader *r)
 /* string = '"' *( unescaped / escape ) '"' */
 static struct node *string(struct reader *r)
 {
-    size_t from = r->at++, n = 0;
+    size_t from = r->at++, n = 0, room = string_room(r), end = r->at + room;
     /* no escape is shorter than what it stands for */
-    char *text = arena_room(r->arena, string_room(r) + 4);
+    char *text = arena_room(r->arena, room + 4);
     for (;;) {
-        size_t run = plain_run(r);
+        size_t run = r->plain ? str_find(str_slice(r->text, r->at, end), '\\') : plain_run(r);
         memcpy(text + n, r->text.p + r->at, run);
         n += run;
         r->at += run;
@@ -276,6 +277,18 @@ static struct node *value(struct reader *r)
     }
 }
 
+static bool has_controls(struct str s)
+{
+    size_t at = 0;
+    for (uint64_t word; s.n - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, s.p + at, sizeof word);
+        if (json_controls(word)) return true;
+    }
+    while (at < s.n && (unsigned char)s.p[at] >= ' ')
+        at++;
+    return at < s.n;
+}
+
 struct node *doc_load_json(struct arena *a, struct diags *all, uint32_t source)
 {
     struct reader r = {.arena = a, .diags = all, .source = source, .line = 1};
@@ -283,6 +296,7 @@ struct node *doc_load_json(struct arena *a, struct diags *all, uint32_t source)
     bool ascii;
     size_t bad = utf8_check(r.text, &ascii);
     if (bad < r.text.n) return complain(&r, bad, "the text is not UTF-8 here");
+    r.plain = !has_controls(r.text);
     if (str_starts(r.text, STR("\xEF\xBB\xBF"))) r.at = 3;
     struct node *root = value(&r);
     skip_blanks(&r);

@@ -54,9 +54,22 @@ static bool is_continuation(struct loader *l, size_t byte)
     return byte < l->text.n && ((unsigned char)l->text.p[byte] & 0xC0) == 0x80;
 }
 
+/* Whether the next eight bytes are ASCII. */
+static bool is_plain_ahead(const struct loader *l)
+{
+    uint64_t word;
+    if (l->text.n - l->byte < sizeof word) return false;
+    memcpy(&word, l->text.p + l->byte, sizeof word);
+    return !(word & UINT64_C(0x8080808080808080));
+}
+
 /* Marks come almost in order, so walking from the last one is cheap. */
 static uint32_t walk_to(struct loader *l, size_t point)
 {
+    while (l->point + sizeof(uint64_t) < point && is_plain_ahead(l)) {
+        l->byte += sizeof(uint64_t);
+        l->point += sizeof(uint64_t);
+    }
     while (l->point < point && l->byte < l->text.n) {
         do
             l->byte++;

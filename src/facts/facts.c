@@ -394,19 +394,16 @@ void facts_note_path(struct facts *f, struct str path)
     f->path_marks[path.n % PATH_MARKS] |= str_mark(path);
 }
 
-/* Whether a part of the path may number an item of a list, or has no name. */
-static bool is_odd_path(struct str path)
+void facts_note_any_path(struct facts *f)
 {
-    bool begins = true;
-    for (size_t i = 0; i < path.n; begins = path.p[i++] == '.')
-        if (begins && path.p[i] <= '9') return true;
-    return false;
+    for (size_t i = 0; i < PATH_MARKS; i++)
+        f->path_marks[i] = UINT64_MAX;
 }
 
 const struct node *facts_node(const struct facts *f, struct str path)
 {
     const uint64_t *marks = f->path_marks;
-    bool none = marks && !(marks[path.n % PATH_MARKS] & str_mark(path)) && !is_odd_path(path);
+    bool none = marks && !(marks[path.n % PATH_MARKS] & str_mark(path));
     return none ? NULL : node_at(f->document, path);
 }
 

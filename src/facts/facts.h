@@ -77,8 +77,8 @@ struct facts {
     const struct node *document; /* root the `raw` look-ups start from; NULL when there is none */
     VEC(struct raw_fact) raw;    /* raw["--x"] of formats that are no document */
     uint64_t raw_marks[4];       /* by length of the key: the str_mark of each, perhaps of more */
-    uint64_t *path_marks; /* [PATH_MARKS] the same of the paths that the document has, but for those
-                             through a list; NULL: nobody noted them */
+    uint64_t *path_marks; /* [PATH_MARKS] the same of the paths that the document has; NULL: nobody
+                             noted them */
     struct env_var *env;
     size_t n_env, cap_env;
     struct program program;   /* what reads the arguments of a launch */
@@ -192,6 +192,8 @@ void facts_add_raw(struct facts *f, struct str key, struct value value);
    of them. Begun before the first. */
 void facts_begin_paths(struct facts *f);
 void facts_note_path(struct facts *f, struct str path);
+/* Too many to be noted: any may be there. */
+void facts_note_any_path(struct facts *f);
 /* Fills the derived parameters (SCOPE_DERIVED: dp, edp, num_microbatches, pipeline stages …) from
    the others, and ties together those that say the same thing in two ways (precision and the
    framework's own switches, vpp and the virtual stages, gated_linear_unit and swiglu). What rests

@@ -336,10 +336,10 @@ const struct model_input *model_load(struct arena *a, struct diags *diags, struc
 static void set_absent(struct facts *f, const struct model_input *m)
 {
     for (int i = 0; i < (int)param_count; i++) {
-        struct value absent = param_table[i].absent;
-        if (absent.kind == VALUE_UNKNOWN || fact_is_set(facts_get(f, i))) continue;
+        const struct value *absent = &param_table[i].absent;
+        if (absent->kind == VALUE_UNKNOWN || fact_is_set(facts_get(f, i))) continue;
         if (!model_field_get(m, (int)i))
-            facts_set(f, (int)i, absent, ORIGIN_CATALOGUE, NULL, m->name);
+            facts_set(f, (int)i, *absent, ORIGIN_CATALOGUE, NULL, m->name);
     }
 }
 

@@ -85,17 +85,40 @@ static void set_from(struct facts *f, struct str key, const struct node *node)
               param_table[param].in[FRAMEWORK_AUTOMODEL]->key);
 }
 
+/* Goes down to a part; the caller goes back up to where the path was. */
+static struct str step(struct walk *w, struct str part)
+{
+    if (w->path.n) buf_add_char(&w->path, '.');
+    buf_add(&w->path, part);
+    struct str path = buf_str(&w->path);
+    facts_note_path(w->f, path);
+    return path;
+}
+
+/* Parts of a list are no parameters; rules may ask for them all the same. */
+static void note_below(struct walk *w, const struct node *node)
+{
+    enum { MOST = 32 };
+    size_t before = w->path.n;
+    if (node->n > MOST) facts_note_any_path(w->f);
+    for (size_t i = 0; i < node->n && i < MOST; i++) {
+        bool map = node->kind == NODE_MAP;
+        step(w, map ? node->keys[i]->text : arena_printf(w->f->arena, "%zu", i));
+        note_below(w, node->items[i]);
+        w->path.n = before;
+    }
+}
+
 /* Mappings are parameters too (distributed.pipeline), and so are what they hold. */
 static void set_below(struct walk *w, const struct node *map)
 {
     for (size_t i = 0; i < map->n; i++) {
         size_t before = w->path.n;
+        const struct node *item = map->items[i];
         if (node_is_shadowed(map, i)) continue;
-        if (before) buf_add_char(&w->path, '.');
-        buf_add(&w->path, map->keys[i]->text);
-        facts_note_path(w->f, buf_str(&w->path));
-        set_from(w->f, buf_str(&w->path), map->items[i]);
-        if (map->items[i]->kind == NODE_MAP) set_below(w, map->items[i]);
+        set_from(w->f, step(w, map->keys[i]->text), item);
+        if (item->kind == NODE_MAP) set_below(w, item);
+        if (item->kind == NODE_LIST) note_below(w, item);
         w->path.n = before;
     }
 }

@@ -70,34 +70,48 @@ __attribute__((noinline)) static unsigned char look(struct run *run, const struc
     return (unsigned char)(1 + expr_outcome(e, run->scratch, &run->scope));
 }
 
-enum outcome run_condition(struct run *run, uint32_t number)
+static unsigned char look_at_condition(struct run *run, uint32_t number)
 {
     const struct rule_set *set = run->set;
-    unsigned char known = run->memo[number];
-    if (!known) {
-        bool built_in = number < set->n_at_defaults;
-        known = look(run, set->conditions[number],
-                     built_in ? set->at_defaults[run->f->framework][number] : 0);
-        run->memo[number] = known;
-    }
-    return (enum outcome)(known - 1);
+    bool built_in = number < set->n_at_defaults;
+    unsigned char at_defaults = built_in ? set->at_defaults[run->f->framework][number] : 0;
+    return run->memo[number] = look(run, set->conditions[number], at_defaults);
 }
 
-enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n)
+enum outcome run_condition(struct run *run, uint32_t number)
+{
+    unsigned char known = run->memo[number];
+    return (enum outcome)((known ? known : look_at_condition(run, number)) - 1);
+}
+
+static inline enum outcome all_conditions(struct run *run, const uint32_t *numbers, size_t n)
 {
     enum outcome outcome = OUTCOME_PASS;
     for (size_t i = 0; i < n; i++) /* one that is known to fail spares evaluating the others */
         if (run->memo[numbers[i]] == 1 + OUTCOME_FAIL) return OUTCOME_NOT_APPLICABLE;
-    for (size_t i = 0; i < n && outcome != OUTCOME_NOT_APPLICABLE; i++)
-        outcome = conditions_join(outcome, run_condition(run, numbers[i]));
+    for (size_t i = 0; i < n && outcome != OUTCOME_NOT_APPLICABLE; i++) {
+        enum outcome next = run_condition(run, numbers[i]);
+        if (next != OUTCOME_PASS) outcome = conditions_join(outcome, next);
+    }
     return outcome;
+}
+
+enum outcome run_conditions(struct run *run, const uint32_t *numbers, size_t n)
+{
+    return all_conditions(run, numbers, n);
+}
+
+static inline enum outcome check(struct run *run, const struct rule *r, const uint32_t *numbers,
+                                 size_t n)
+{
+    enum outcome outcome = all_conditions(run, numbers, n);
+    if (outcome != OUTCOME_PASS) return outcome;
+    return (enum outcome)(look(run, r->rule, r->at_defaults[run->f->framework]) - 1);
 }
 
 enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *numbers, size_t n)
 {
-    enum outcome outcome = run_conditions(run, numbers, n);
-    if (outcome != OUTCOME_PASS) return outcome;
-    return (enum outcome)(look(run, r->rule, r->at_defaults[run->f->framework]) - 1);
+    return check(run, r, numbers, n);
 }
 
 /* Whether the first condition of a rule, which the most share, is known to fail: then it says
@@ -124,7 +138,8 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
     for (size_t i = 0; i < lane->n_checks; i++) {
         const struct rule *r = set->items[lane->checks[i]];
         if (is_out(&run, r) || !rule_is_for(r, f)) continue;
-        enum outcome outcome = run_check(&run, r, r->condition_numbers, r->n_conditions);
+        enum outcome outcome = check(&run, r, r->condition_numbers, r->n_conditions);
+        if (outcome == OUTCOME_NOT_APPLICABLE) continue; /* most */
         count(&sum, outcome);
         sum.errors += outcome == OUTCOME_FAIL && r->severity == SEVERITY_ERROR;
         if (outcome == OUTCOME_FAIL && !rule_is_inherited(r, f)) rule_report(set, r, f, scratch);
