@@ -145,15 +145,17 @@ static void write_decimal(char *out, struct decimal x)
     int whole = x.n - x.scale; /* digits before the point */
     for (int i = x.n; i > 0; x.digits /= 10)
         digits[--i] = (char)('0' + x.digits % 10);
+    int before = whole <= 0 ? 0 : whole < x.n ? whole : x.n; /* of the digits, before the point */
     if (whole <= 0) *out++ = '0';
-    for (int i = 0; i < whole; i++)
-        *out++ = i < x.n ? digits[i] : '0';
+    memcpy(out, digits, (size_t)before);
+    out += before;
+    for (int i = x.n; i < whole; i++)
+        *out++ = '0';
     if (x.scale > 0) *out++ = '.';
     for (int i = whole; i < 0; i++)
         *out++ = '0';
-    for (int i = whole > 0 ? whole : 0; i < x.n; i++)
-        *out++ = digits[i];
-    *out = '\0';
+    memcpy(out, digits + before, (size_t)(x.n - before));
+    out[x.n - before] = '\0';
 }
 
 /* The double nearest to a decimal, by one division of two exact numbers, which rounds once; NAN

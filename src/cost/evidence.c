@@ -53,10 +53,15 @@ static double platform_distance(const struct machine *m, struct str measured)
     return same_generation(m->architecture, architecture_of(measured)) ? 1.5 : 4;
 }
 
+/* Most words that are the same are one text. */
+static bool same_word(struct str a, struct str b)
+{
+    return a.n == b.n && (a.p == b.p || str_eq(a, b));
+}
+
 static double precision_distance(uint8_t precision, struct str measured)
 {
-    struct str mine = str_of(precision_words[precision]);
-    if (str_eq(mine, measured)) return 0;
+    if (str_is(measured, precision_words[precision])) return 0;
     bool narrow = precision >= PREC_FP8_DELAYED, measured_narrow = !str_ends(measured, STR("16"));
     return narrow == measured_narrow ? 1 : 2;
 }
@@ -138,7 +143,7 @@ struct away {
 static double distance_of(struct away *away, const struct machine *m, struct str platform)
 {
     for (size_t i = 0; i < away->n; i++)
-        if (str_eq(away->platforms[i], platform)) return away->distances[i];
+        if (same_word(away->platforms[i], platform)) return away->distances[i];
     double d = platform_distance(m, platform);
     if (away->n == sizeof away->distances / sizeof *away->distances) return d;
     away->platforms[away->n] = platform;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit/json_writer.h"
 
+#include "base/finite.h"
 #include "base/json.h"
+#include "base/num.h"
 
 void json_key(struct json_writer *w, const char *key)
 {
@@ -73,6 +75,14 @@ void json_number(struct json_writer *w, const char *key, double d, int digits)
 {
     json_key(w, key);
     buf_printf(w->out, "%.*g", digits, d);
+}
+
+void json_figure(struct json_writer *w, const char *key, double d)
+{
+    char text[NUM_TEXT];
+    num_write_figure(text, finite_check(d));
+    json_key(w, key);
+    buf_add(w->out, str_of(text));
 }
 
 void json_value(struct json_writer *w, const char *key, struct value v)

@@ -33,6 +33,8 @@ void json_null(struct json_writer *w, const char *key);
 /* A finite number with at most `digits` significant digits, enough for what is measured or
    estimated. */
 void json_number(struct json_writer *w, const char *key, double d, int digits);
+/* A finite number with all its digits, as the figures of an estimate have them. */
+void json_figure(struct json_writer *w, const char *key, double d);
 /* A user's own value: what JSON cannot write is null. */
 void json_value(struct json_writer *w, const char *key, struct value v);
 

@@ -43,7 +43,7 @@ static void add_derived(struct tree *t, cJSON *to, const struct config *c,
     tree_int(t, object, "trained_params", config_trained_params(c));
 }
 
-static void add_stage(struct tree *t, cJSON *stages, int number, const struct stage_memory *s)
+static void write_stage(struct json_writer *w, int number, const struct stage_memory *s)
 {
     const struct {
         const char *name;
@@ -58,11 +58,24 @@ static void add_stage(struct tree *t, cJSON *stages, int number, const struct st
                  {"total_gib", s->total},
                  {"low_gib", s->low},
                  {"high_gib", s->high}};
-    cJSON *object = tree_object(t, stages, NULL);
-    tree_number(t, object, "stage", number);
+    json_open(w, NULL, '{');
+    json_int(w, "stage", number);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        tree_number(t, object, parts[i].name, parts[i].bytes / GIB);
-    tree_text(t, object, "phase", (const char[]){s->phase, '\0'});
+        json_figure(w, parts[i].name, parts[i].bytes / GIB);
+    json_str(w, "phase", (struct str){&s->phase, 1});
+    json_close(w, '}');
+}
+
+/* Most of an answer's numbers: text at once, which takes a third of what a tree of them does. */
+static struct str stages_json(struct arena *a, const struct memory_estimate *m)
+{
+    struct buf out = buf_new(a);
+    struct json_writer w = json_writer_new(&out);
+    json_open(&w, NULL, '[');
+    for (int i = 0; i < m->n_stages; i++)
+        write_stage(&w, i, &m->stages[i]);
+    json_close(&w, ']');
+    return buf_str(&out);
 }
 
 static void add_memory(struct tree *t, cJSON *to, const struct memory_estimate *m)
@@ -74,9 +87,7 @@ static void add_memory(struct tree *t, cJSON *to, const struct memory_estimate *
     tree_number(t, object, "reserved_gib", m->reserved / GIB);
     tree_number(t, object, "capacity_gib", m->capacity / GIB);
     tree_text(t, object, "fits", memory_fits((int)m->fits));
-    cJSON *stages = tree_list(t, object, "stages");
-    for (int i = 0; i < m->n_stages; i++)
-        add_stage(t, stages, i, &m->stages[i]);
+    tree_json(t, object, "stages", stages_json(t->arena, m));
 }
 
 void figures_json(struct tree *t, cJSON *to, const struct time_estimate *e)

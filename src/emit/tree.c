@@ -36,7 +36,6 @@ static cJSON *add(struct tree *t, cJSON *to, const char *key, cJSON *item)
     fail(t);
 }
 
-/* JSON that is written already and lives as long as the tree, which only refers to it. */
 static void add_json(struct tree *t, cJSON *to, const char *key, const char *text)
 {
     cJSON *item = cJSON_CreateStringReference(text);
@@ -54,9 +53,14 @@ cJSON *tree_list(struct tree *t, cJSON *to, const char *key)
     return add(t, to, key, cJSON_CreateArray());
 }
 
+void tree_json(struct tree *t, cJSON *to, const char *key, struct str json)
+{
+    add_json(t, to, key, json.p);
+}
+
 void tree_number(struct tree *t, cJSON *to, const char *key, double d)
 {
-    char *text = arena_alloc(t->arena, NUM_TEXT);
+    char *text = arena_room(t->arena, NUM_TEXT);
     num_write_figure(text, finite_check(d)); /* cJSON's own numbers take printf and scanf each */
     add_json(t, to, key, text);
 }
