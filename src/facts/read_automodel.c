@@ -61,10 +61,11 @@ static int detect(struct str text, const struct node *doc)
     if (program_kind_laid_over(doc)) return 0; /* a part of what another program puts together */
     const struct node *recipe = node_get(doc, STR("recipe"));
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (signs[i].score <= best) continue;
         const struct node *first = node_get(doc, str_of(signs[i].first));
         bool both = first && node_get(doc, str_of(signs[i].second));
         if (both && first == recipe && bridge_is_arguments(recipe)) continue;
-        if (both && signs[i].score > best) best = signs[i].score;
+        if (both) best = signs[i].score;
     }
     return best && has_section(doc) && !is_of_other(doc) ? best : 0;
 }
