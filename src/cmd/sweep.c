@@ -14,6 +14,7 @@
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 #include "emit/trials.h"
+#include "flow/convert.h"
 #include "flow/estimate.h"
 
 enum format {
@@ -81,10 +82,12 @@ static void show_files(struct cmd_context *c, const struct rule_set *rules, cons
             .rules = rules, .facts = s->trials[i].facts, .comments = &line, .n_comments = 1};
         bool yaml = plans || in.facts->framework == FRAMEWORK_AUTOMODEL;
         if (i) buf_add(&c->out, yaml ? STR("---\n") : STR("\n"));
-        if (plans)
+        if (plans) {
             plan_out(c, &in);
-        else
+        } else {
+            in.facts = convert_own(c->keep, rules, in.facts, c->scratch);
             emitter_of(in.facts->framework)->write(&in, &c->out);
+        }
     }
 }
 
@@ -243,7 +246,8 @@ static void show_jobs(struct cmd_context *c, const struct question *q, const str
                       struct str folder)
 {
     struct trial_files *files = ARENA_ARRAY(c->keep, struct trial_files, x->n);
-    struct trials_input in = {.rules = q->rules, .items = files, .results = folder};
+    struct trials_input in = {
+        .rules = q->rules, .items = files, .results = folder, .scratch = c->scratch};
     in.runner = q->format == FORMAT_SLURM        ? TRIALS_SLURM
                 : q->format == FORMAT_KUBERNETES ? TRIALS_KUBERNETES
                                                  : TRIALS_SHELL;

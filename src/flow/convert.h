@@ -31,6 +31,11 @@ struct conversion {
    kept. */
 void convert_facts(struct arena *a, const struct rule_set *rules, const struct facts *from,
                    enum framework to, bool complete, struct arena *scratch, struct conversion *out);
+/* What its framework's own files have to say of `f`, whose overrides are not applied yet: a plan,
+   and a launch that leaves its model to an option, are silent where those mean a default. Other
+   facts are returned as they are. `scratch` is used and not kept. */
+const struct facts *convert_own(struct arena *a, const struct rule_set *rules,
+                                const struct facts *f, struct arena *scratch);
 /* The findings of the target's framework about the text that came of it, sorted; `plan`: it is a
    plan file, else the framework's own form. */
 void convert_check(struct arena *a, struct arena *scratch, struct diags *found,

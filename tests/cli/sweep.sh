@@ -51,6 +51,24 @@ grep -q "then two together" "$dir/out" || fail "no pairs"
 "$moeplan" sweep "$dir/megatron.yaml" --format flags --top 3 >"$dir/flags"
 [ "$(grep -c '^# trial' "$dir/flags")" = 3 ] || fail "not three trials as flags"
 grep -q -- "--cuda-graph-impl transformer_engine" "$dir/flags" || fail "the flags do not say the change"
+# A plan, and a launch that leaves its model out, become files of the model that they name: what convert writes of them.
+words() { grep -v "^#" "$1" | sort -u; } # FILE
+whole_model() { # FRAMEWORK FILE OPTION…: a trial says all that convert says of what does not change
+    framework=$1 file=$2
+    shift 2
+    "$moeplan" convert "$dir/$file" --to "$framework" "$@" >"$dir/converted"
+    "$moeplan" sweep "$dir/$file" --format flags --top 1 "$@" >"$dir/flags"
+    words "$dir/converted" >"$dir/all" && words "$dir/flags" >"$dir/of_trial"
+    [ "$(comm -23 "$dir/all" "$dir/of_trial" | wc -l)" -le 3 ] ||
+        { comm -23 "$dir/all" "$dir/of_trial"; fail "$file: a trial leaves out what convert writes"; }
+    grep -qE -- "^--swiglu$|^comm_overlap=null$" "$dir/flags" || fail "$file: the trial is of another model or of a recipe's overlaps"
+}
+whole_model megatron megatron.yaml
+whole_model bridge bridge.yaml
+printf '%s\n' "--expert-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 512 --seq-length 4096 --bf16" \
+    "--use-distributed-optimizer --train-iters 50 --lr 1e-4 --mock-data --tokenizer-type NullTokenizer" >"$dir/launch.txt"
+whole_model megatron launch.txt --model qwen3-30b-a3b --gpus 64 --platform h100
+"$moeplan" sweep "$dir/megatron.yaml" --format shell --top 1 | grep -qxF -- --swiglu || fail "a job trains another model"
 "$moeplan" sweep "$dir/megatron.yaml" --format json >"$dir/one"
 "$moeplan" sweep "$dir/megatron.yaml" --format json >"$dir/two"
 cmp "$dir/one" "$dir/two" || fail "two runs differ"
