@@ -306,6 +306,7 @@ static int run(struct cmd_context *c)
     q.refusal = refusal_find(c->keep, q.rules, q.reading, c->scratch);
     estimate_facts(c->keep, q.rules, q.reading->facts, c->scratch, q.base);
     if (!q.base->complete) return cmd_usage_error(c, "%.*s", STR_ARG(q.base->missing));
+    q.base->config.unstated = 0; /* a trial is what its file says, as a suggested plan is */
     return is_of_the_loop(c, q.format) ? loop(c, &q) : list(c, &q);
 }
 

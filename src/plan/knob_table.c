@@ -328,21 +328,19 @@ static void say_context(const struct knob_saying *s, const struct config *c,
         say_exchange(s, c, knob_of(P_cp_comm_type));
 }
 
+void knob_say_local_batch(const struct knob_saying *s, const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    if (!config_has_schedule(c)) return;
+    knob_put(s, P_pp_microbatch_size, value_int(k->mbs));
+    knob_put(s, P_micro_batch_size, value_int(knobs_local_batch(k)));
+}
+
 static void say_schedules(const struct knob_saying *s, const struct config *c,
                           const struct knob *knob)
 {
-    const struct knobs *k = &c->knobs;
     (void)knob;
-    if (!config_has_schedule(c)) return;
-    knob_put(s, P_pp_microbatch_size, value_int(k->mbs));
-    knob_put(s, P_micro_batch_size, value_int(k->mbs * knobs_scheduled(k)));
-}
-
-static void say_pipeline(const struct knob_saying *s, const struct config *c,
-                         const struct knob *knob)
-{
-    knob_put(s, knob->param, value_int(c->knobs.pp));
-    say_schedules(s, c, knob);
+    knob_say_local_batch(s, c);
 }
 
 /* In the words of a schedule that cuts stages by their length. */
@@ -357,6 +355,14 @@ static void say_schedule(const struct knob_saying *s, const struct config *c)
     say_beside(s, cut.length > 0, P_pp_layers_per_stage, value_int(cut.length));
     say_beside(s, cut.rounded, P_round_virtual_stages_to_pp_multiple,
                value_string(LAYOUT_ROUND_UP));
+}
+
+static void say_pipeline(const struct knob_saying *s, const struct config *c,
+                         const struct knob *knob)
+{
+    knob_put(s, knob->param, value_int(c->knobs.pp));
+    knob_say_local_batch(s, c);
+    if (config_traits(c)->schedule_takes_batch) say_schedule(s, c);
 }
 
 /* Megatron-LM counts the virtual stages only where no layout says them. */

@@ -63,5 +63,6 @@ void knobs_say_changes(const struct config *from, const struct knobs *to, struct
     c.knobs = *to;
     for (size_t i = 0; i < knob_field_count; i++)
         if (!knob_same(&knob_table[i], &from->knobs, to)) knob_say(&s, &c, &knob_table[i]);
+    if (knobs_local_batch(to) != knobs_local_batch(&from->knobs)) knob_say_local_batch(&s, &c);
     facts_derive(f);
 }

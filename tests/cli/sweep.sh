@@ -20,6 +20,10 @@ activation_checkpointing: true
 backend_dispatcher: torch
 YAML
 
+# Where the schedule takes the local batch, more ranks of one kind change it; and stages are cut by their length.
+sed -e 's/^ep: 8/ep: 4/' -e 's/^mbs: 1/mbs: 8/' "$dir/automodel.yaml" >"$dir/pipelined.yaml"
+printf '%s\n' "pp: 2" "pp_microbatch_size: 1" "pp_schedule: interleaved1f1b" "pp_layers_per_stage: 4" >>"$dir/pipelined.yaml"
+
 check() { # FRAMEWORK: every trial validates, and its own estimate is what the list says
     "$moeplan" sweep "$dir/$1.yaml" --format json >"$dir/json" || fail "sweep $1 fails"
     "$moeplan" sweep "$dir/$1.yaml" --format plan >"$dir/plans"
@@ -43,6 +47,7 @@ check() { # FRAMEWORK: every trial validates, and its own estimate is what the l
 check megatron
 check bridge
 check automodel
+check pipelined
 
 "$moeplan" sweep "$dir/megatron.yaml" >"$dir/out"
 grep -q "dispatcher alltoall -> deepep" "$dir/out" || fail "no dispatcher trial"
@@ -68,6 +73,12 @@ whole_model bridge bridge.yaml
 printf '%s\n' "--expert-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 512 --seq-length 4096 --bf16" \
     "--use-distributed-optimizer --train-iters 50 --lr 1e-4 --mock-data --tokenizer-type NullTokenizer" >"$dir/launch.txt"
 whole_model megatron launch.txt --model qwen3-30b-a3b --gpus 64 --platform h100
+# what no flag can say of a model is in the catalogue: a plan that changes another size of it says so too
+printf '%s\n' "moeplan: 1" "framework: megatron" "model: {base: gemma-4-31b, window_size: [1024, 0]}" "platform: h100" "gpus: 32" \
+    "tp: 8" "pp: 2" "gbs: 128" "mbs: 1" "seq: 4096" "sequence_parallel: true" "use_distributed_optimizer: true" >"$dir/gemma.yaml"
+"$moeplan" convert "$dir/gemma.yaml" --to megatron | grep -qxF "# moeplan: model=gemma-4-31b" || fail "the model is not named"
+sed 's/window_size: .1024, 0./window_kv_channels: 128/' "$dir/gemma.yaml" >"$dir/other.yaml"
+"$moeplan" convert "$dir/other.yaml" --to megatron | grep -q "moeplan: model=" && fail "another model is named"
 "$moeplan" sweep "$dir/megatron.yaml" --format shell --top 1 | grep -qxF -- --swiglu || fail "a job trains another model"
 "$moeplan" sweep "$dir/megatron.yaml" --format json >"$dir/one"
 "$moeplan" sweep "$dir/megatron.yaml" --format json >"$dir/two"
