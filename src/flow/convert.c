@@ -478,11 +478,12 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
 }
 
 const struct facts *convert_own(struct arena *a, const struct rule_set *rules,
-                                const struct facts *f, struct arena *scratch)
+                                const struct facts *f, bool plan, struct arena *scratch)
 {
     struct conversion x;
-    if (!str_is(f->format, "plan") && !leaves_model_out(f)) return f;
-    convert_facts(a, rules, f, f->framework, true, scratch, &x);
+    bool is_plan = str_is(f->format, "plan");
+    if (plan ? is_plan : !is_plan && !leaves_model_out(f)) return f;
+    convert_facts(a, rules, f, f->framework, !plan, scratch, &x);
     return x.facts;
 }
 

@@ -52,7 +52,7 @@ check pipelined
 "$moeplan" sweep "$dir/megatron.yaml" >"$dir/out"
 grep -q "dispatcher alltoall -> deepep" "$dir/out" || fail "no dispatcher trial"
 grep -q "graphs none -> \[moe_router, moe_preprocess\]" "$dir/out" || fail "no graph trial"
-grep -q "then two together" "$dir/out" || fail "no pairs"
+grep -q "then several together" "$dir/out" || fail "no pairs"
 "$moeplan" sweep "$dir/megatron.yaml" --format flags --top 3 >"$dir/flags"
 [ "$(grep -c '^# trial' "$dir/flags")" = 3 ] || fail "not three trials as flags"
 grep -q -- "--cuda-graph-impl transformer_engine" "$dir/flags" || fail "the flags do not say the change"
@@ -73,6 +73,31 @@ whole_model bridge bridge.yaml
 printf '%s\n' "--expert-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 512 --seq-length 4096 --bf16" \
     "--use-distributed-optimizer --train-iters 50 --lr 1e-4 --mock-data --tokenizer-type NullTokenizer" >"$dir/launch.txt"
 whole_model megatron launch.txt --model qwen3-30b-a3b --gpus 64 --platform h100
+# A launch that is silent of overlaps, of its batch and of its stages: each form of a trial is the one that is listed.
+printf '%s\n' "--num-layers 32 --hidden-size 2048 --num-attention-heads 16 --ffn-hidden-size 6144 --max-position-embeddings 4096" \
+    "--num-experts 16 --moe-router-topk 2 --swiglu --disable-bias-linear --tensor-model-parallel-size 2 --sequence-parallel" \
+    "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4 --expert-model-parallel-size 2 --bf16" \
+    "--micro-batch-size 1 --seq-length 4096 --train-iters 50 --lr 1e-4 --mock-data --tokenizer-type NullTokenizer" \
+    "--vocab-size 32000 --moe-token-dispatcher-type alltoall" >"$dir/own.txt"
+on="--gpus 64 --platform h100"
+expect 1 "1 microbatches: each must not be above the next" "$moeplan" sweep "$dir/own.txt" $on
+# a stage of another length is no way around a rule about virtual stages
+grep -q "pp 4 -> 8  " "$dir/out" && fail "a trial breaks the rule that refuses the launch"
+sed -i 's/--num-layers-per-virtual-pipeline-stage 4/--num-layers-per-virtual-pipeline-stage 8/' "$dir/own.txt"
+"$moeplan" sweep "$dir/own.txt" $on --format json >"$dir/json" || fail "a launch is refused"
+for form in plan flags; do
+    "$moeplan" sweep "$dir/own.txt" $on --format $form >"$dir/forms"
+    rm -f "$dir"/form.*
+    awk -v to="$dir/form." 'BEGIN { n = 1 } /^(---)?$/ { n++; next } { print > (to n) }' "$dir/forms"
+    n=0
+    for listed in $(sed 's/{"trial":/\n&/g' "$dir/json" | grep '^{"trial":' | while read -r line; do echo "$line" | number step_s; done); do
+        n=$((n + 1))
+        own=$("$moeplan" estimate "$dir/form.$n" $on --format json | number step_s)
+        awk "BEGIN { d = $listed / $own - 1; exit !(d > -1e-4 && d < 1e-4) }" ||
+            { cat "$dir/form.$n"; fail "trial $n as $form is listed with $listed s, and has $own s"; }
+    done
+    [ $n -ge 6 ] || fail "$n trials of a launch"
+done
 # what no flag can say of a model is in the catalogue: a plan that changes another size of it says so too
 printf '%s\n' "moeplan: 1" "framework: megatron" "model: {base: gemma-4-31b, window_size: [1024, 0]}" "platform: h100" "gpus: 32" \
     "tp: 8" "pp: 2" "gbs: 128" "mbs: 1" "seq: 4096" "sequence_parallel: true" "use_distributed_optimizer: true" >"$dir/gemma.yaml"
