@@ -124,7 +124,8 @@ static bool blame(struct loader *l, const char *problem)
     complain(l, l->base + b.byte, b.what ? b.what : problem);
     struct diag *d = &l->diags->items[l->diags->n - 1];
     if (b.byte != at)
-        diag_note(l->diags, d, "noticed at line %u: %s", line_of(l, &parser->problem_mark), problem);
+        diag_note(l->diags, d, "noticed at line %u: %s", line_of(l, &parser->problem_mark),
+                  problem);
     else if (parser->context)
         diag_note(l->diags, d, "%s that starts at line %u", parser->context,
                   line_of(l, &parser->context_mark));

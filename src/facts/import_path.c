@@ -5,7 +5,10 @@
 
 /* What configurations name of packages other than AutoModel, and what stands near to it there:
    another one with a letter wrong cannot be imported. */
-#define NAME(text) {text, sizeof(text) - 1}
+#define NAME(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
 static const struct str names[] = {
     NAME("megatron.bridge.training.comm_overlap.CommOverlapConfig"),
     NAME("megatron.bridge.training.config.CheckpointConfig"),
@@ -29,7 +32,8 @@ static const struct str names[] = {
     NAME("megatron.bridge.training.config.ValidationConfig"),
     NAME("megatron.bridge.training.mixed_precision.MixedPrecisionConfig"),
     NAME("megatron.bridge.training.tokenizers.config.TokenizerConfig"),
-    NAME("megatron.core.distributed.distributed_data_parallel_config.DistributedDataParallelConfig"),
+    NAME(
+        "megatron.core.distributed.distributed_data_parallel_config.DistributedDataParallelConfig"),
     NAME("megatron.core.optimizer.optimizer_config.OptimizerConfig"),
     NAME("megatron.core.transformer.enums.AttnBackend"),
     NAME("megatron.core.transformer.transformer_config.TransformerConfig"),

@@ -99,6 +99,27 @@ static void merge_keys_give_way_to_nearer_ones(void **state)
     assert_false(l.ok);
 }
 
+/* The comments that a text begins with are not parsed: places count them, where libyaml has to
+   judge them it does, and what only looks like one is none. */
+static void places_count_the_comments_before_them(void **state)
+{
+    struct arena *a = *state;
+    struct loaded l = load(a, "x.yaml", STR("# a licence\n\n  # and more\na: 1\nb: [c]\n"));
+    struct node *list = node_at(l.docs.items[0], STR("b"));
+    assert_int_equal(list->line, 5);
+    struct span at = node_span(&l.diags, list);
+    assert_int_equal(at.line, 5);
+    assert_int_equal(at.column, 4);
+    l = load(a, "x.yaml", STR("\xEF\xBB\xBF# \xC3\xA9\n# plain\na: \xC3\xA9\nb: 2\n"));
+    assert_int_equal(node_at(l.docs.items[0], STR("b"))->line, 4);
+    at = node_span(&l.diags, node_at(l.docs.items[0], STR("b")));
+    assert_int_equal(at.line, 4);
+    expect_error(a, STR("# one\n# two\na: 1\nb: [\n"), "yaml-syntax", 5, 1);
+    expect_error(a, STR("# one\n# \x01\na: 1\n"), "yaml-syntax", 2, 3);
+    l = load(a, "x.yaml", STR("# one\n#two\n\n--- |\n  # text\n"));
+    assert_str(l.docs.items[0]->text, "# text\n");
+}
+
 static void hostile_yaml_is_refused(void **state)
 {
     struct arena *a = *state;
@@ -329,6 +350,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(byte_order_mark_is_skipped),
     cmocka_unit_test(duplicates_are_reported_and_the_last_wins),
     cmocka_unit_test(merge_keys_give_way_to_nearer_ones),
+    cmocka_unit_test(places_count_the_comments_before_them),
     cmocka_unit_test(hostile_yaml_is_refused),
     cmocka_unit_test(documents_share_their_limits),
     cmocka_unit_test(a_document_may_run_out_of_memory),

@@ -323,6 +323,42 @@ static void without_an_environment_variables_are_unknown(void **state)
     assert_int_equal(o.diags->n, 0);
 }
 
+/* Which paths there are is noted while the recipe is read: those through lists, and of lists too
+   long to be noted any. */
+static void paths_of_the_document_are_found(void **state)
+{
+    struct read_options options = {0};
+    struct buf text = buf_new(*state);
+    buf_add(&text, STR("recipe: FinetuneRecipeForVLM\ndistributed: {tp_size: 2}\n"
+                       "dataset:\n  mix: [{name: x, betas: [0.9, 0.95]}]\n"));
+    struct outcome o = read_recipe(*state, buf_str(&text).p, &options);
+    const struct facts *f = o.readings.items[0].facts;
+    static const char *const there[] = {"dataset",
+                                        "dataset.mix",
+                                        "dataset.mix.0",
+                                        "dataset.mix.0.name",
+                                        "dataset.mix.0.betas.1",
+                                        "distributed.tp_size"};
+    static const char *const missing[] = {"datasets",
+                                          "dataset.mix.1",
+                                          "dataset.mix.0.nam",
+                                          "dataset.mix.0.betas.2",
+                                          "distributed.pp_size",
+                                          ""};
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
+        assert_true(facts_has_raw(f, str_of(there[i])));
+        assert_false(facts_has_raw(f, str_of(missing[i])));
+    }
+    buf_add(&text, STR("  long: [0"));
+    for (int i = 1; i < 100; i++)
+        buf_printf(&text, ", %d", i);
+    buf_add(&text, STR("]\n"));
+    o = read_recipe(*state, buf_str(&text).p, &options);
+    f = o.readings.items[0].facts;
+    assert_int_equal(facts_raw(f, STR("dataset.long.99")).i, 99);
+    assert_false(facts_has_raw(f, STR("dataset.long.100")));
+}
+
 static const char *const two_configurations = "recipe: FinetuneRecipeForVLM\n"
                                               "distributed: {pp_size: 4, ep_size: 32}\n"
                                               "step_scheduler: {local_batch_size: 8}\n"
@@ -607,6 +643,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(packs_are_the_rows),
     cmocka_unit_test(a_schedule_file_must_be_there),
     cmocka_unit_test(other_documents_are_no_recipes),
+    cmocka_unit_test(paths_of_the_document_are_found),
     cmocka_unit_test(text_that_is_no_mapping_is_an_error),
     cmocka_unit_test(changes_leave_the_document_alone),
     cmocka_unit_test(endless_paths_change_nothing),
