@@ -99,7 +99,7 @@ static struct stages stages_of(const struct axis *vpp, bool more)
 static bool begin(struct search *s, const struct spot *spot, struct axis *vpp)
 {
     if (room_is_known_hopeless(s, spot)) return false;
-    *vpp = spots_stages(s->request, &s->c);
+    *vpp = spots_stages(&s->spots);
     s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
     return true;

@@ -624,21 +624,29 @@ static struct pass bare(const struct pass *x)
                          .cp = x->cp};
 }
 
-void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
-                      struct time_rates *out)
+void time_rough_start(const struct config *c, struct known_kernels *known, int kind,
+                      struct time_rough *out)
 {
-    struct timing t = timing_of_known(c, known);
-    t.captured |= SCOPE_FULL;
-    struct layer_time layer = layer_time(&t, c->model.kinds[kind]);
-    struct knobs k = c->knobs;
+    out->kind = kind;
+    out->timing = timing_of_known(c, known);
+    out->timing.captured |= SCOPE_FULL;
+    out->products = layer_products(&out->timing, c->model.kinds[kind]);
+}
+
+void time_rough_rates(const struct time_rough *rough, struct time_rates *out)
+{
+    const struct timing *t = &rough->timing;
+    struct layer_time layer = rough->products;
+    struct knobs k = t->config->knobs;
     double heat;
+    layer_add_rest(t, t->config->model.kinds[rough->kind], &layer);
     k.tp_comm_overlap = true;
     *out = (struct time_rates){
-        .cooled = time_least_cooled(&t), .slow = straggling(&t, &k), .fixed = t.f.step_s};
+        .cooled = time_least_cooled(t), .slow = straggling(t, &k), .fixed = t->f.step_s};
     struct pass passes[] = {bare(&layer.forward), bare(&layer.backward)};
     for (int i = 0; i < 2; i++) {
-        hide(&t, &k, &layer, &passes[i]);
-        out->kinds[kind] += throttle(&t, &passes[i], false, &heat);
+        hide(t, &k, &layer, &passes[i]);
+        out->kinds[rough->kind] += throttle(t, &passes[i], false, &heat);
     }
 }
 

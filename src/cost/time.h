@@ -89,9 +89,17 @@ struct time_lengths {
 };
 void time_lengths_of(const struct time_layers *l, const struct config *c, struct time_lengths *out);
 /* Rates that no plan with these sizes undercuts, whatever its switches: of the layers of one kind
-   alone, and of these what every plan has. Nothing is recomputed. */
-void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
-                      struct time_rates *out);
+   alone, and of these what every plan has. Nothing is recomputed. First what is the same however
+   keys are exchanged, */
+struct time_rough {
+    int kind;
+    struct timing timing;
+    struct layer_time products;
+};
+void time_rough_start(const struct config *c, struct known_kernels *known, int kind,
+                      struct time_rough *out);
+/* then the rates with the exchange that the same configuration has now. */
+void time_rough_rates(const struct time_rough *rough, struct time_rates *out);
 /* Of the same layers the rates of plans with the same number are equal: how their communication is
    hidden. */
 enum { TIME_WAYS_TO_HIDE = 16 };
