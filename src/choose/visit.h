@@ -338,6 +338,8 @@ bool settled_all(struct search *s, int recompute, int offload);
 /* Notes that a variant may matter without offload: so do those that are no slower and repeat no
    more. */
 void settled_is_fast(struct search *s, const struct variant *v, int recompute);
+/* Whether it is not known whether a variant may matter without offload. */
+bool settled_is_unknown(const struct search *s, const struct variant *v, int recompute);
 /* The one in the middle, by seconds, of the variants of which it is not known whether they may
    matter without offload; NULL: it is of all. */
 struct variant *settled_middle(struct search *s, int recompute);
