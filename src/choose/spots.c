@@ -459,7 +459,7 @@ static void add_spot(struct spots *s)
                                                      .wish = wish_of(s),
                                                      .number = (uint32_t)s->items.n,
                                                      .group = (uint32_t)s->groups.n - 1,
-                                                     .family = family_of(s) & INT32_MAX,
+                                                     .family = family_of(s) & INT32_MAX >> 1,
                                                      .pp = (uint16_t)k->pp,
                                                      .schedules = (uint16_t)k->schedules};
 }

@@ -122,7 +122,8 @@ struct waiting {
     struct turn *turn; /* NULL: it is still to be asked what has room */
 };
 
-/* Spots that have their turn before all others. */
+/* Families whose spots have their turn before all others, and of these the spots that are visited
+   then. */
 enum { SEARCH_EARLY = 6 };
 
 /* The last division of layers by what they take: plans that differ elsewhere have the same. */
