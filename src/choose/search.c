@@ -187,7 +187,10 @@ bool search_finds_any(struct search *s, double capacity_bytes)
     s->any = true;
     visit_within(s, capacity_bytes, &unused);
     s->any = false;
-    return s->finalists.n_fast > 0;
+    if (s->finalists.n_fast == 0) return false;
+    s->has_found = true;
+    s->found = s->finalists.fast[0].knobs;
+    return true;
 }
 
 void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)

@@ -376,16 +376,21 @@ void visit_with_offload(struct search *s)
     s->offload_alone = s->last_resort = false;
 }
 
-void visit_known(struct search *s)
+static void visit_plan(struct search *s, const struct knobs *plan)
 {
     struct contender o;
-    for (size_t i = 0; i < s->request->n_known; i++) {
-        s->c.knobs = s->request->known[i];
-        s->wish =
-            search_wish(s, PART_SPOT) + search_wish(s, PART_STAGES) + search_wish(s, PART_VARIANT);
-        if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, &s->layout)) continue;
-        s->risky = search_is_risky(s);
-        if (room_is_there(s, &o)) search_offer(s, &o);
-        s->risky = false;
-    }
+    s->c.knobs = *plan;
+    s->wish =
+        search_wish(s, PART_SPOT) + search_wish(s, PART_STAGES) + search_wish(s, PART_VARIANT);
+    if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, &s->layout)) return;
+    s->risky = search_is_risky(s);
+    if (room_is_there(s, &o)) search_offer(s, &o);
+    s->risky = false;
+}
+
+void visit_known(struct search *s)
+{
+    for (size_t i = 0; i < s->request->n_known; i++)
+        visit_plan(s, &s->request->known[i]);
+    if (s->has_found && !s->request->exhaustive) visit_plan(s, &s->found);
 }

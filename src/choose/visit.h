@@ -196,6 +196,8 @@ struct search {
     bool last_resort;   /* the same where the best plan does without */
     double worth;       /* seconds that a step of what is kept takes at most there */
     bool any;           /* one plan that fits will do */
+    bool has_found;
+    struct knobs found; /* the last one that did */
 };
 
 static inline const struct kind *present_kind(const struct search *s)
