@@ -64,8 +64,7 @@ static void find_free(struct spots *s)
     k->tp = k->ep = 2;
     k->sequence_parallel = true;
     s->dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
-    s->plain =
-        ARENA_ARRAY(s->arena, struct plain_layers, 2 * MOST_EXCHANGES * (size_t)s->dispatchers.n);
+    s->plain = ARENA_ARRAY(s->arena, struct plain_layers *, SPOTS_KNOWN_PLAIN);
     for (int i = 0; i < s->dispatchers.n; i++) {
         space_set(s->dispatchers.items[i], s->c);
         s->captured[i] = most_captured(s);
@@ -78,6 +77,19 @@ static void find_free(struct spots *s)
     hide_exchange(s, DECISION_TP_OVERLAP);
     s->hidden = *k;
     *k = saved;
+}
+
+/* Where the plain layers of the present sizes are kept, with one of the ways to run them. */
+static struct plain_layers *plain_slot(const struct spots *s, int way)
+{
+    const struct knobs *k = &s->c->knobs;
+    const int sizes[] = {k->tp, k->cp, k->etp, k->ep, k->mbs, k->fsdp};
+    uint64_t at = (uint64_t)way;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        at = (at + (uint64_t)sizes[i]) * UINT64_C(0x9E3779B97F4A7C15);
+    struct plain_layers **slot = &s->plain[(at >> 48) % SPOTS_KNOWN_PLAIN];
+    if (!*slot) *slot = arena_room(s->arena, sizeof **slot), (*slot)->key.tp = 0;
+    return *slot;
 }
 
 /* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden,
@@ -138,7 +150,7 @@ void spots_least_rates(const struct spots *s, bool whole, struct least_rates *le
         for (int x = 0; x < exchanges.n; x++) {
             k->cp_comm = saved.cp_comm;
             space_set(exchanges.items[x], s->c);
-            take_ways(s, &s->plain[(2 * i + whole) * MOST_EXCHANGES + x], least);
+            take_ways(s, plain_slot(s, (i * 2 + whole) * MOST_EXCHANGES + x), least);
         }
     }
     *k = saved;

@@ -57,6 +57,9 @@ struct schedule {
 /* Schedules that were worked out: at other rates they bound too, if less. */
 enum { SPOTS_KNOWN_SCHEDULES = 256 };
 
+/* Plain layers that were worked out, of sizes that have their turn one after another. */
+enum { SPOTS_KNOWN_PLAIN = 256 };
+
 /* Of so many stages all numbers of virtual ones, whatever the microbatches. */
 struct known_stages {
     int pp; /* 0: of none yet */
@@ -80,8 +83,7 @@ struct spots {
     VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
-    struct plain_layers *plain;                 /* [dispatchers.n][2][MOST_EXCHANGES] of the last
-                                                   plans; [1]: captured whole */
+    struct plain_layers **plain;                /* [SPOTS_KNOWN_PLAIN]; NULL: none yet */
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
     struct least_rates rough[2];                /* as a group's `least`, of time_rough_rates */
