@@ -148,6 +148,7 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->known_layers = ARENA_ARRAY(a, struct known_layers *, SEARCH_KNOWN_LAYERS);
     s->known_kernels = ARENA_NEW(a, struct known_kernels);
     s->known_kernels->f = s->timing.f;
+    s->known_kernels->shared = ARENA_ARRAY(a, struct time_shared, TIME_SHARED);
     s->kinds = (struct kinds){.request = request, .arena = a, .kernels = s->known_kernels};
     s->memory_coefficients = memory_coefficients_of(&s->c.machine);
     s->known_memory = ARENA_ARRAY(a, struct known_memory *, SEARCH_KNOWN_MEMORY);
