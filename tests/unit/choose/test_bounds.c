@@ -40,7 +40,7 @@ static struct config base_of(struct arena *a, const struct question *q)
    draws leave them as they are. */
 static void draw_plan(struct search *s, uint64_t *seed)
 {
-    struct axis vpp = spots_stages(s->request, &s->c);
+    struct axis vpp = spots_stages(&s->spots);
     s->c.knobs.vpp = vpp.values[draw(seed, (size_t)vpp.n)];
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
         if (!space_is_switch(d)) continue;
