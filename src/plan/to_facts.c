@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan's knobs as facts: the inverse of config_from_facts. */
 #include "base/buf.h"
+#include "facts/param_ids.h"
 #include "plan/knob.h"
 
 /* Kept is also the assumed size of the work, which no plan decides. */
@@ -56,6 +57,13 @@ void config_to_facts(const struct config *c, struct facts *f)
         if (i < knob_count || knob_table[i].say) knob_say(&s, c, &knob_table[i]);
 }
 
+/* A batch that nobody states is one microbatch a rank: of other ranks another. */
+static bool batch_follows(const struct facts *f, const struct knobs *from, const struct knobs *to)
+{
+    enum fact_origin origin = facts_get(f, P_global_batch_size)->origin;
+    return knobs_dp(from) != knobs_dp(to) && (origin <= ORIGIN_DEFAULT || origin == ORIGIN_DERIVED);
+}
+
 void knobs_say_changes(const struct config *from, const struct knobs *to, struct facts *f)
 {
     struct knob_saying s = {f, false};
@@ -63,5 +71,7 @@ void knobs_say_changes(const struct config *from, const struct knobs *to, struct
     c.knobs = *to;
     for (size_t i = 0; i < knob_field_count; i++)
         if (!knob_same(&knob_table[i], &from->knobs, to)) knob_say(&s, &c, &knob_table[i]);
+    if (batch_follows(f, &from->knobs, to)) knob_put(&s, P_global_batch_size, value_int(to->gbs));
+    if (knobs_local_batch(to) != knobs_local_batch(&from->knobs)) knob_say_local_batch(&s, &c);
     facts_derive(f);
 }

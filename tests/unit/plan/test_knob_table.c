@@ -405,6 +405,7 @@ static void a_schedule_has_its_own_microbatch(void **state)
 {
     struct facts *f = question(*state, FRAMEWORK_AUTOMODEL);
     set(f, P_pipeline_model_parallel_size, value_int(2));
+    set(f, P_global_batch_size, value_int(256));
     set(f, P_micro_batch_size, value_int(8));
     set(f, P_pp_microbatch_size, value_int(4));
     struct config c;
@@ -415,6 +416,10 @@ static void a_schedule_has_its_own_microbatch(void **state)
     knobs_say_changes(&c, &to, f);
     assert_int_equal(facts_int(f, P_pp_microbatch_size, 0), 2);
     assert_int_equal(facts_int(f, P_micro_batch_size, 0), 8);
+    /* half as many ranks have twice the sequences each, still in one pass */
+    to.cp = 2;
+    knobs_say_changes(&c, &to, f);
+    assert_int_equal(facts_int(f, P_micro_batch_size, 0), 16);
 }
 
 /* Eight sequences for each of 32 pipelines, in local batches of two. */
