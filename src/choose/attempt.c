@@ -278,8 +278,8 @@ static bool may_matter(struct search *s, struct variant *v, int recompute, doubl
 /* Settles a variant on the present spot and stages: whether it is too slow without offload, and so
    with any. Where one is, so are those that are no faster and repeat no less; where one is not, nor
    are those that are no slower and repeat no more. */
-static void settle_variant(struct search *s, const struct spot *spot, double wish, struct variant *v,
-                           int recompute)
+static void settle_variant(struct search *s, const struct spot *spot, double wish,
+                           struct variant *v, int recompute)
 {
     int vpp = s->c.knobs.vpp;
     if (may_matter(s, v, recompute, wish))

@@ -237,7 +237,8 @@ static void find_sides(struct kinds *all, struct config *c, struct kind *kind)
     for (int i = 0; i < out.n; i++) {
         c->knobs = spot;
         combination_set(&found[i], c);
-        costs[i] = (struct side){found[i], {0}, side_seconds(c, all->kernels, &layers), wish_of(all, &c->knobs)};
+        costs[i] = (struct side){
+            found[i], {0}, side_seconds(c, all->kernels, &layers), wish_of(all, &c->knobs)};
         for (int end = 0; end < LEAN_ENDS; end++)
             costs[i].peaks[end] = peak_with(all, &kind->offloads[0], (enum lean_end)end, true, c);
         if (c->knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c->knobs.grad_bytes;

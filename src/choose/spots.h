@@ -13,7 +13,7 @@ struct spot {
     double wish;     /* prefer_sum of its sizes and sharding */
     uint32_t number; /* in the order of enumeration: ties keep it */
     uint32_t group;
-    uint32_t family : 30, /* of spots that share all but the micro-batch */
+    uint32_t family : 30,        /* of spots that share all but the micro-batch */
         measured : 1, early : 1; /* early: it has its turn before all others */
     uint16_t pp, schedules;
 };

@@ -20,8 +20,8 @@ struct time_layers {
     struct layer_time kinds[MODEL_MAX_KINDS];
 };
 
-/* Layers that were worked out, for plans that differ in how keys are exchanged alone: their weights'
-   products, and what stands around the layers, are the same. key.tp 0: none yet. */
+/* Layers that were worked out, for plans that differ in how keys are exchanged alone: their
+   weights' products, and what stands around the layers, are the same. key.tp 0: none yet. */
 enum { TIME_SHARED = 32 };
 struct time_shared {
     struct knobs key;
