@@ -623,6 +623,17 @@ static const struct question fixed[] = {
       "use_megatron_fsdp: false"},
      NULL},
     {"automodel", "gemma-2-9b", "h20", "bf16", 1, 16, 4096, {NULL}, NULL},
+    /* Parameters that are gathered in FP8 keep the optimizer on the GPU, and less beside it: there
+       is room beside offloaded activations where there is none beside all that can be offloaded. */
+    {"megatron",
+     "qwen3-14b",
+     "b200",
+     "fp8_tensorwise",
+     16,
+     256,
+     32768,
+     {"mbs: 2", "pp: 1"},
+     NULL},
     {"automodel", "ling-mini-2.0", "b200", "mxfp8", 4, 16, 32768, {NULL}, NULL},
 };
 
