@@ -52,13 +52,15 @@ static void split_init(struct split *s, const struct config *c, const struct tim
     s->pp = c->knobs.pp, s->vpp = c->knobs.vpp, s->layers = m->num_layers;
     s->most = NULL;
     s->rooms = NULL;
-    s->mean = 0;
-    s->mixed = false;
+    double sum = 0, one = kinds[m->layers[front]];
+    bool mixed = false;
     for (int i = front; i < m->num_layers; i++) {
-        s->mean += kinds[m->layers[i]];
-        s->mixed = s->mixed || kinds[m->layers[i]] != kinds[m->layers[front]];
+        double seconds = kinds[m->layers[i]];
+        sum += seconds;
+        mixed |= seconds != one;
     }
-    s->mean /= m->num_layers - front;
+    s->mean = sum / (m->num_layers - front);
+    s->mixed = mixed;
     s->first = rates->embedding + front * (kinds[m->layers[0]] - s->mean);
     s->last = rates->head + m->mtp_layers * rates->mtp;
 }
