@@ -509,22 +509,24 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 /* Beside the bits of move_need: the ranks whose tokens are gathered, and what stands behind. */
 enum { RANKS_BITS = 12 };
 static const uint64_t ALONE = (uint64_t)1 << (NEED_BITS + RANKS_BITS), SHARED = ALONE << 1,
-                      EXPERTS_SHARED = ALONE << 2,
-                      GROUPS = ALONE << 3; /* and the next: move_groups */
+                      EXPERTS_SHARED = ALONE << 2, RESHARDS = ALONE << 3,
+                      GROUPS = ALONE << 4; /* and the next: move_groups */
 /* How keys are exchanged makes no module cheaper to repeat. */
 static const uint64_t of_recompute = (((uint64_t)1 << NEED_BITS) - 1) & ~(uint64_t)NEED_CP;
 
 /* What replicas and formats of what ranks exchange are worth depends on whether there are any, and
-   whether there can be groups of them on how they divide; what
-   a dispatcher holds that gathers the tokens of all ranks, on how many they are; what gradients
-   need between microbatches, on whether there is more than one. */
+   whether there can be groups of them on how they divide; whether parameters can be gathered anew,
+   on whether they are anyway, as without a pipeline; what a dispatcher holds that gathers the
+   tokens of all ranks, on how many they are; what gradients need between microbatches, on whether
+   there is more than one. */
 static uint64_t rank_bits(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     uint64_t gathered = k->dispatcher == DISPATCH_TORCH ? (uint64_t)k->ep % (1u << RANKS_BITS) : 0;
+    bool reshards = k->fsdp == FSDP_FSDP2 && knobs_reshards(k);
     return (knobs_dp(k) * k->cp > 1 ? SHARED : 0) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0) |
-           (knobs_microbatches(k) == 1 ? ALONE : 0) | gathered << NEED_BITS |
-           move_groups(c) * GROUPS;
+           (knobs_microbatches(k) == 1 ? ALONE : 0) | (reshards ? RESHARDS : 0) |
+           gathered << NEED_BITS | move_groups(c) * GROUPS;
 }
 
 /* The same states in the same order as in another kind, on whose spots the same moves are possible:

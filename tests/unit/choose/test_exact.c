@@ -625,15 +625,7 @@ static const struct question fixed[] = {
     {"automodel", "gemma-2-9b", "h20", "bf16", 1, 16, 4096, {NULL}, NULL},
     /* Parameters that are gathered in FP8 keep the optimizer on the GPU, and less beside it: there
        is room beside offloaded activations where there is none beside all that can be offloaded. */
-    {"megatron",
-     "qwen3-14b",
-     "b200",
-     "fp8_tensorwise",
-     16,
-     256,
-     32768,
-     {"mbs: 2", "pp: 1"},
-     NULL},
+    {"megatron", "qwen3-14b", "b200", "fp8_tensorwise", 16, 256, 32768, {"mbs: 2", "pp: 1"}, NULL},
     {"automodel", "ling-mini-2.0", "b200", "mxfp8", 4, 16, 32768, {NULL}, NULL},
 };
 
@@ -709,6 +701,16 @@ static void resharding_is_a_decision(void **state)
                                          256,         4096,          {NULL}, NULL};
     struct knobs k = fastest_anyway(*state, &open, "reshard_after_forward: true");
     assert_true(k.reshard_stated && k.reshard_after_forward);
+}
+
+/* Nobody's word is that it is done, and in a pipeline it is not: to say it was once no other state.
+ */
+static void resharding_is_one_in_a_pipeline_too(void **state)
+{
+    static const struct question open = {"automodel", "mixtral-8x7b", "gb200", "bf16", 48,
+                                         256,         16384,          {NULL},  NULL};
+    struct knobs k = fastest_anyway(*state, &open, "reshard_after_forward: true");
+    assert_true(k.pp > 1 && k.reshard_stated && k.reshard_after_forward);
 }
 
 /* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
@@ -963,6 +965,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_pin_finds_a_faster_plan),
         cmocka_unit_test(micro_batches_are_what_divides),
         cmocka_unit_test(resharding_is_a_decision),
+        cmocka_unit_test(resharding_is_one_in_a_pipeline_too),
         cmocka_unit_test(whole_layers_are_no_better_than_offload),
         cmocka_unit_test(what_is_so_anyway_changes_no_plan),
         cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),
