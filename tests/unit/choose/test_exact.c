@@ -713,6 +713,16 @@ static void resharding_is_one_in_a_pipeline_too(void **state)
     assert_true(k.pp > 1 && k.reshard_stated && k.reshard_after_forward);
 }
 
+/* AutoModel's own dispatcher of divided experts is one that no plan for racks has unasked: a pin of
+   their number once brought it, and what no plan had without. */
+static void a_pin_brings_no_dispatcher_of_its_own(void **state)
+{
+    static const struct question open = {"automodel", "minimax-m2", "gb200", "bf16", 48,
+                                         256,         4096,         {NULL},  NULL};
+    struct knobs k = fastest_anyway(*state, &open, "ep: 16");
+    assert_int_not_equal(k.dispatcher, DISPATCH_DEEPEP);
+}
+
 /* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
    has to be repeated. */
 static void whole_layers_are_no_better_than_offload(void **state)
@@ -966,6 +976,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(micro_batches_are_what_divides),
         cmocka_unit_test(resharding_is_a_decision),
         cmocka_unit_test(resharding_is_one_in_a_pipeline_too),
+        cmocka_unit_test(a_pin_brings_no_dispatcher_of_its_own),
         cmocka_unit_test(whole_layers_are_no_better_than_offload),
         cmocka_unit_test(what_is_so_anyway_changes_no_plan),
         cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),
