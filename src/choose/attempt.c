@@ -259,15 +259,6 @@ static bool is_idle(struct search *s, const struct relief *x)
                                        settled_all(s, x->recompute, x->offload));
 }
 
-/* Tries every state of recomputation with an offload. */
-static void try_offload(struct search *s, const struct spot *spot, double wish, int offload)
-{
-    const struct kind *kind = present_kind(s);
-    struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
-    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-        if (!is_idle(s, &x)) try_variants(s, spot, wish, &x);
-}
-
 /* Whether a variant may matter without offload: its layers divided as is best for them, and nothing
    beside them. */
 static bool may_matter(struct search *s, struct variant *v, int recompute, double wish)
@@ -284,22 +275,44 @@ static bool may_matter(struct search *s, struct variant *v, int recompute, doubl
     return may;
 }
 
-/* Settles on the present spot and stages the variants that are too slow without offload, and so
+/* Settles a variant on the present spot and stages: whether it is too slow without offload, and so
    with any. Where one is, so are those that are no faster and repeat no less; where one is not, nor
    are those that are no slower and repeat no more. */
-static void settle_slow(struct search *s, const struct spot *spot, double wish)
+static void settle_variant(struct search *s, const struct spot *spot, double wish,
+                           struct variant *v, int recompute)
+{
+    int vpp = s->c.knobs.vpp;
+    if (may_matter(s, v, recompute, wish))
+        settled_is_fast(s, v, recompute);
+    else
+        settled_add(s, v, recompute, 0, false);
+    search_set_spot(s, spot, vpp);
+}
+
+/* Settles the variants with a state of recomputation that are too slow without offload, if there is
+   room beside one; whether any is left to try with it. */
+static bool settle_slow(struct search *s, const struct spot *spot, double wish,
+                        const struct relief *x)
 {
     struct variant *v;
-    int vpp = s->c.knobs.vpp;
-    for (int r = 0; r < present_kind(s)->n_recompute; r++)
-        while ((v = settled_middle(s, r))) {
-            search_set_spot(s, spot, vpp);
-            if (may_matter(s, v, r, wish))
-                settled_is_fast(s, v, r);
-            else
-                settled_add(s, v, r, 0, false);
-        }
-    search_set_spot(s, spot, vpp);
+    while ((v = settled_next(s, s->group->variants, x->recompute, x->offload)) &&
+           settled_is_unknown(s, v, x->recompute))
+        settle_variant(s, spot, wish, v, x->recompute);
+    if (!v || room_is_cramped(s, x->recompute, x->offload)) return false;
+    while ((v = settled_middle(s, x->recompute)))
+        settle_variant(s, spot, wish, v, x->recompute);
+    return true;
+}
+
+/* Tries every state of recomputation with an offload. */
+static void try_offload(struct search *s, const struct spot *spot, double wish, int offload)
+{
+    const struct kind *kind = present_kind(s);
+    struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
+    bool slow = s->offload_alone && !s->request->exhaustive;
+    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
+        if (!is_idle(s, &x) && (!slow || settle_slow(s, spot, wish, &x)))
+            try_variants(s, spot, wish, &x);
 }
 
 bool search_needs_offload(struct search *s)
@@ -328,7 +341,6 @@ void search_try_stages(struct search *s, const struct spot *spot, double wish, b
     if (!plain && !search_needs_offload(s)) return;
     settled_open(s);
     s->out->visited += !s->offload_alone;
-    if (s->offload_alone && !s->request->exhaustive) settle_slow(s, spot, wish);
     for (int o = plain ? 0 : 1; o < present_kind(s)->n_offloads; o++) {
         if (o == 1 && (is_all_settled(s) || !search_needs_offload(s))) break;
         try_offload(s, spot, wish, o);

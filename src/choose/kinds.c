@@ -233,11 +233,12 @@ struct side_layers {
 
 /* Seconds of a step; 0: there is none. Most sides leave the layers as they are, and the pass with
    them. */
-static double side_seconds(const struct config *c, struct side_layers *x)
+static double side_seconds(const struct config *c, struct known_kernels *known,
+                           struct side_layers *x)
 {
     struct knobs key = time_layers_key(&c->knobs);
     if (!x->any || memcmp(&x->key, &key, sizeof key) != 0) {
-        time_layers_init(c, &x->layers);
+        time_layers_init_known(c, known, &x->layers);
         x->key = key;
         x->any = time_pass_of(&x->layers, c, &x->pass);
     }
@@ -257,7 +258,8 @@ static void find_sides(struct kinds *all, struct config *c, struct kind *kind)
     for (int i = 0; i < out.n; i++) {
         c->knobs = spot;
         combination_set(&found[i], c);
-        costs[i] = (struct side){found[i], {0}, side_seconds(c, &layers), wish_of(all, &c->knobs)};
+        costs[i] = (struct side){
+            found[i], {0}, side_seconds(c, all->kernels, &layers), wish_of(all, &c->knobs)};
         for (int end = 0; end < LEAN_ENDS; end++)
             costs[i].peaks[end] = peak_with(all, &kind->offloads[0], (enum lean_end)end, true, c);
         if (c->knobs.grad_bytes < kind->grad_bytes) kind->grad_bytes = c->knobs.grad_bytes;
@@ -302,12 +304,12 @@ void kinds_kept(const struct config *c, const struct kinds_saved *saved,
         kept[i] = layer_kept(&c->knobs, &saved->lists[i], &routed[i]);
 }
 
-static void measure(struct config *c, struct plain_layers *plain, const struct kinds_saved *saved,
-                    struct rung *out)
+static void measure(struct config *c, struct known_kernels *kernels, struct plain_layers *plain,
+                    const struct kinds_saved *saved, struct rung *out)
 {
     struct time_layers layers;
     struct time_rates rates;
-    time_layers_beside(plain, c, NULL, &layers);
+    time_layers_beside(plain, c, kernels, &layers);
     time_rates_of(&layers, c, &rates);
     double routed[MODEL_MAX_KINDS];
     kinds_kept(c, saved, out->kept, routed);
@@ -373,7 +375,7 @@ static void find_recompute(const struct kinds *all, struct config *c, struct kin
         space_set(x.items[i], c);
         rungs[i] = (struct rung){
             .move = x.items[i], .wish = wish_of(all, &c->knobs), .modules = repeated(&c->knobs)};
-        measure(c, &plain, &saved, &rungs[i]);
+        measure(c, all->kernels, &plain, &saved, &rungs[i]);
     }
     c->knobs = spot;
     sort_items(rungs, (size_t)x.n, sizeof *rungs, rung_cmp);

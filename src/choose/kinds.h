@@ -74,6 +74,7 @@ enum { KINDS_KNOWN_MEMORY = 4 };
 struct kinds {
     const struct search_request *request;
     struct arena *arena;
+    struct known_kernels *kernels;
     struct memory_coefficients coefficients;
     struct lean_memory *known_memory; /* [KINDS_KNOWN_MEMORY] the last ones; NULL: none yet */
     unsigned n_known;

@@ -94,6 +94,7 @@ struct planner {
     size_t n_pins; /* of search.pinned, what the user pinned; the rest are firm guides */
     struct arena *arena, *scratch;
     struct checker *checker;
+    bool *knobs; /* [param_count]: whether it is one */
     struct search_request search;
     struct answer *out;
 };
@@ -202,13 +203,13 @@ static bool decides_by(const struct rule *r, const bool *searched)
 }
 
 /* Marks what a rule sets beside knobs; false: it was marked. */
-static bool mark_set(const struct rule *r, bool *searched)
+static bool mark_set(const struct rule *r, const bool *knobs, bool *searched)
 {
     bool changed = false;
     for (size_t i = 0; i < r->n_set; i++) {
         int param = r->set[i].param;
-        changed = changed || (!knob_of(param) && !searched[param]);
-        searched[param] = searched[param] || !knob_of(param);
+        changed = changed || (!knobs[param] && !searched[param]);
+        searched[param] = searched[param] || !knobs[param];
     }
     return changed;
 }
@@ -217,22 +218,21 @@ static bool mark_set(const struct rule *r, bool *searched)
    ends them), what else a plan's facts have and the request's have not, and what guides decide
    from these. */
 static void mark_searched(const struct plan_request *request, const struct facts *plan,
-                          const int *fixed, bool *searched)
+                          const int *fixed, const bool *knobs, bool *searched)
 {
-    for (size_t i = 0; i < knob_count; i++)
-        searched[knob_table[i].param] = true;
+    memcpy(searched, knobs, param_count * sizeof *knobs);
     for (; *fixed != P_NONE; fixed++)
         searched[*fixed] = false;
     for (int i = 0; i < (int)param_count; i++)
-        if (!knob_of(i) && (param_table[i].scope == SCOPE_DERIVED ||
-                            facts_get(plan, i)->origin != facts_get(request->facts, i)->origin))
+        if (!knobs[i] && (param_table[i].scope == SCOPE_DERIVED ||
+                          facts_get(plan, i)->origin != facts_get(request->facts, i)->origin))
             searched[i] = true;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < request->rules->n; i++) {
             const struct rule *r = request->rules->items[i];
             if (r->role == ROLE_CHECK && r->n_set && decides_by(r, searched))
-                changed = mark_set(r, searched) || changed;
+                changed = mark_set(r, knobs, searched) || changed;
         }
     }
 }
@@ -249,12 +249,20 @@ static const struct rule *barring_rule(struct planner *p, const struct config *c
     bool *searched = ARENA_ARRAY(p->arena, bool, param_count);
     int *params = ARENA_ARRAY(p->arena, int, param_count);
     size_t n = 0;
-    mark_searched(request, f, fixed, searched);
+    mark_searched(request, f, fixed, p->knobs, searched);
     for (int i = 0; i < (int)param_count; i++)
         if (searched[i]) params[n++] = i;
     rules_apply_overrides(request->rules, f, p->scratch);
     *of = f;
     return rules_varying(p->arena, request->rules, f, params, n, p->scratch).failed;
+}
+
+static bool *mark_knobs(struct arena *a)
+{
+    bool *knobs = ARENA_ARRAY(a, bool, param_count);
+    for (size_t i = 0; i < knob_count; i++)
+        knobs[knob_table[i].param] = true;
+    return knobs;
 }
 
 static const int batch_alone[] = {P_micro_batch_size, P_NONE};
@@ -402,6 +410,7 @@ static bool prepare(struct planner *p)
     out->forbid = ARENA_ARRAY(p->arena, struct forbid_tally, request->n_forbid);
     p->checker = checker_new(p->arena, request, out->forbid, p->scratch);
     split_rules(p);
+    p->knobs = mark_knobs(p->arena);
     p->search = (struct search_request){.base = &out->base,
                                         .pinned = pins,
                                         .n_pinned = n_pinned,

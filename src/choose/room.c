@@ -202,23 +202,29 @@ static void make_steps(struct search *s, uint32_t offload_modules, struct step *
     s->c.knobs = present;
 }
 
+static void compare_steps(const struct step *a, const struct step *b, int n_kinds,
+                          struct ladder *ladder)
+{
+    if (!keeps_less(a, b, n_kinds)) return;
+    ladder->more[b->state] |= (uint64_t)1 << a->state;
+    ladder->less[a->state] |= (uint64_t)1 << b->state;
+}
+
 static struct ladder *make_ladder(struct search *s, uint32_t offload_modules)
 {
     struct step steps[SPACE_MAX_STATES];
-    int n = present_kind(s)->n_recompute;
+    int n = present_kind(s)->n_recompute, n_kinds = s->c.model.n_kinds;
     struct ladder *ladder = ARENA_NEW(s->arena, struct ladder);
     ladder->offload_modules = offload_modules;
     make_steps(s, offload_modules, steps);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            if (steps[j].sum > steps[i].sum) continue; /* of which that is quick to tell */
-            uint64_t less = keeps_less(&steps[j], &steps[i], s->c.model.n_kinds);
-            ladder->more[i] |= less << j;
-            ladder->less[j] |= less << i;
-        }
     sort_items(steps, (size_t)n, sizeof *steps, step_cmp);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         ladder->order[i] = steps[i].state;
+        for (int j = i; j < n; j++) { /* what keeps more of all keeps no less of each */
+            compare_steps(&steps[j], &steps[i], n_kinds, ladder);
+            if (steps[j].sum == steps[i].sum) compare_steps(&steps[i], &steps[j], n_kinds, ladder);
+        }
+    }
     ladder->next = s->group->ladder;
     return s->group->ladder = ladder;
 }

@@ -141,7 +141,6 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->c = *request->base;
     s->c.knobs.layout = 0;
     s->timing = timing_of(&s->c);
-    s->kinds = (struct kinds){.request = request, .arena = a};
     s->usual_risks = move_risks(request->base);
     s->c.knobs.graph_impl = GRAPH_FULL_ITERATION;
     s->whole_is_risky = search_is_risky(s);
@@ -149,6 +148,8 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->known_layers = ARENA_ARRAY(a, struct known_layers *, SEARCH_KNOWN_LAYERS);
     s->known_kernels = ARENA_NEW(a, struct known_kernels);
     s->known_kernels->f = s->timing.f;
+    s->known_kernels->shared = ARENA_ARRAY(a, struct time_shared, TIME_SHARED);
+    s->kinds = (struct kinds){.request = request, .arena = a, .kernels = s->known_kernels};
     s->memory_coefficients = memory_coefficients_of(&s->c.machine);
     s->known_memory = ARENA_ARRAY(a, struct known_memory *, SEARCH_KNOWN_MEMORY);
     for (int i = 0; i < KINDS_MOST_OFFLOADS; i++)
@@ -187,7 +188,10 @@ bool search_finds_any(struct search *s, double capacity_bytes)
     s->any = true;
     visit_within(s, capacity_bytes, &unused);
     s->any = false;
-    return s->finalists.n_fast > 0;
+    if (s->finalists.n_fast == 0) return false;
+    s->has_found = true;
+    s->found = s->finalists.fast[0].knobs;
+    return true;
 }
 
 void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)

@@ -135,6 +135,12 @@ static uint64_t unknown(const struct search *s, int recompute, size_t word)
     return ~(known | x->fast[(size_t)recompute * x->words + word]) & there_are(s, word);
 }
 
+bool settled_is_unknown(const struct search *s, const struct variant *v, int recompute)
+{
+    size_t at = number_of(s, v);
+    return unknown(s, recompute, at / WORD) >> at % WORD & 1;
+}
+
 struct variant *settled_middle(struct search *s, int recompute)
 {
     size_t n = sets_of(s)->words;

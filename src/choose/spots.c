@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/sort.h"
 #include "cost/comm.h"
 #include "cost/pipeline.h"
 #include "cost/split.h"
@@ -65,8 +64,7 @@ static void find_free(struct spots *s)
     k->tp = k->ep = 2;
     k->sequence_parallel = true;
     s->dispatchers = space_states(s->request, &decisions[DECISION_DISPATCHER], s->c);
-    s->plain =
-        ARENA_ARRAY(s->arena, struct plain_layers, 2 * MOST_EXCHANGES * (size_t)s->dispatchers.n);
+    s->plain = ARENA_ARRAY(s->arena, struct plain_layers *, SPOTS_KNOWN_PLAIN);
     for (int i = 0; i < s->dispatchers.n; i++) {
         space_set(s->dispatchers.items[i], s->c);
         s->captured[i] = most_captured(s);
@@ -79,6 +77,19 @@ static void find_free(struct spots *s)
     hide_exchange(s, DECISION_TP_OVERLAP);
     s->hidden = *k;
     *k = saved;
+}
+
+/* Where the plain layers of the present sizes are kept, with one of the ways to run them. */
+static struct plain_layers *plain_slot(const struct spots *s, int way)
+{
+    const struct knobs *k = &s->c->knobs;
+    const int sizes[] = {k->tp, k->cp, k->etp, k->ep, k->mbs, k->fsdp};
+    uint64_t at = (uint64_t)way;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        at = (at + (uint64_t)sizes[i]) * UINT64_C(0x9E3779B97F4A7C15);
+    struct plain_layers **slot = &s->plain[(at >> 48) % SPOTS_KNOWN_PLAIN];
+    if (!*slot) *slot = arena_room(s->arena, sizeof **slot), (*slot)->key.tp = 0;
+    return *slot;
 }
 
 /* Takes the rates of the present dispatcher and graphs: of the layers with their exchange hidden,
@@ -139,7 +150,7 @@ void spots_least_rates(const struct spots *s, bool whole, struct least_rates *le
         for (int x = 0; x < exchanges.n; x++) {
             k->cp_comm = saved.cp_comm;
             space_set(exchanges.items[x], s->c);
-            take_ways(s, &s->plain[(2 * i + whole) * MOST_EXCHANGES + x], least);
+            take_ways(s, plain_slot(s, (i * 2 + whole) * MOST_EXCHANGES + x), least);
         }
     }
     *k = saved;
@@ -363,14 +374,25 @@ void spots_resume_schedule(struct spots *s, double seconds)
 
 /* Interleaving wants a pipeline, and microbatches in groups of pp. Where its stages are pinned, a
    rule of Megatron-LM's (interleaving-needs-stages) would refuse each plan without one. */
-struct axis spots_stages(const struct search_request *r, const struct config *c)
+static const struct axis *stages_of(struct spots *s, int *n)
 {
-    const struct knobs *k = &c->knobs;
-    struct axis all = space_values(r, &decisions[DECISION_VPP], k), x = {0};
-    bool piped = k->pp > 1 || !config_traits(c)->megatron_words;
+    const struct knobs *k = &s->c->knobs;
+    struct known_stages *known = &s->stages[k->pp < AXIS_MAX_PP ? k->pp : AXIS_MAX_PP];
+    if (known->pp != k->pp) {
+        known->pp = k->pp;
+        known->all = space_values(s->request, &decisions[DECISION_VPP], k);
+    }
+    bool piped = k->pp > 1 || !config_traits(s->c)->megatron_words;
     bool interleaves = piped && knobs_scheduled(k) % k->pp == 0;
-    for (int i = 0; i < all.n; i++)
-        if (all.values[i] == 1 || interleaves) x.values[x.n++] = all.values[i];
+    *n = interleaves ? known->all.n : known->all.n > 0 && known->all.values[0] == 1;
+    return &known->all;
+}
+
+struct axis spots_stages(struct spots *s)
+{
+    struct axis x;
+    const struct axis *all = stages_of(s, &x.n);
+    memcpy(x.values, all->values, (size_t)x.n * sizeof *x.values);
     return x;
 }
 
@@ -382,15 +404,15 @@ static uint32_t family_of(struct spots *s)
     return *family - 1;
 }
 
-/* Of the present sizes: of one stage, and of all numbers of virtual ones. */
-static double bound_of(const struct spots *s, const struct axis *vpp,
+/* Of the present sizes: of one stage, and of all numbers of virtual ones, the first n. */
+static double bound_of(const struct spots *s, const struct axis *vpp, int n,
                        const struct least_rates least[2])
 {
     struct knobs *k = &s->c->knobs;
     double bound = INFINITY;
-    for (int i = 0; i < vpp->n && i < 2; i++) {
+    for (int i = 0; i < n && i < 2; i++) {
         k->vpp = vpp->values[i];
-        int most = k->vpp > 1 ? vpp->values[vpp->n - 1] : 1;
+        int most = k->vpp > 1 ? vpp->values[n - 1] : 1;
         bound = fmin(bound, spots_least_bound(s, s->c, &least[0], most));
         bound = fmin(bound, spots_least_bound(s, s->c, &least[1], most));
     }
@@ -398,21 +420,60 @@ static double bound_of(const struct spots *s, const struct axis *vpp,
     return bound;
 }
 
+/* The rough rates of the group that is being filled, unless they are known. */
+static void take_rough(struct spots *s)
+{
+    struct least_rates *least = &s->rough[0];
+    struct knobs *k = &s->c->knobs, saved = *k;
+    struct time_rates one;
+    struct time_rough rough;
+    if (least->n > 0) return;
+    *k = s->groups.items[s->groups.n - 1]->knobs;
+    k->recompute = RECOMPUTE_NONE;
+    documents_leave_replicas(k);
+    k->grad_bytes = narrowest_gradients(k);
+    time_rough_start(s->c, s->kernels, s->usual_kind, &rough);
+    for (int x = 0; x < s->exchanges.n; x++) {
+        space_set(s->exchanges.items[x], s->c);
+        time_rough_rates(&rough, &one);
+        if (x == 0) least->ways[0] = one;
+        spots_take_least(&least->ways[0], &one);
+    }
+    least->n = 1;
+    *k = saved;
+}
+
+/* prefer_sum of the present sizes, of which most are those of the spot before. */
+static double wish_of(struct spots *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->n_preferences; i++) {
+        const struct preference *p = &s->preferences[i];
+        struct known_cost *known = &s->costs[i];
+        double number = knob_number(&s->c->knobs, p->knob);
+        if (known->number != number)
+            *known = (struct known_cost){number, prefer_cost(p, &s->c->knobs)};
+        sum += known->cost;
+    }
+    return sum;
+}
+
 static void add_spot(struct spots *s)
 {
     struct knobs *k = &s->c->knobs;
     guard_tick(arena_guard(s->arena));
-    struct axis vpp = spots_stages(s->request, s->c);
-    s->layouts += (size_t)vpp.n;
-    if (vpp.n == 0) return;
-    *VEC_PUSH(s->growing, &s->items) =
-        (struct spot){.bound = bound_of(s, &vpp, s->rough),
-                      .wish = prefer_sum(s->preferences, s->n_preferences, k),
-                      .number = (uint32_t)s->items.n,
-                      .group = (uint32_t)s->groups.n - 1,
-                      .family = family_of(s) & INT32_MAX,
-                      .pp = (uint16_t)k->pp,
-                      .schedules = (uint16_t)k->schedules};
+    int n;
+    const struct axis *vpp = stages_of(s, &n);
+    s->layouts += (size_t)n;
+    if (n == 0) return;
+    take_rough(s);
+    *VEC_PUSH(s->growing, &s->items) = (struct spot){.bound = bound_of(s, vpp, n, s->rough),
+                                                     .wish = wish_of(s),
+                                                     .number = (uint32_t)s->items.n,
+                                                     .group = (uint32_t)s->groups.n - 1,
+                                                     .family = family_of(s) & INT32_MAX >> 1,
+                                                     .pp = (uint16_t)k->pp,
+                                                     .schedules = (uint16_t)k->schedules};
 }
 
 static void measure_group(struct spots *s, struct group *group)
@@ -435,8 +496,9 @@ void spots_measure(struct spots *s, struct spot *spot)
     k->pp = spot->pp;
     k->schedules = spot->schedules;
     k->vpp = 1;
-    struct axis vpp = spots_stages(s->request, s->c);
-    spot->bound = fmax(spot->bound, bound_of(s, &vpp, group->least));
+    int n;
+    const struct axis *vpp = stages_of(s, &n);
+    spot->bound = fmax(spot->bound, bound_of(s, vpp, n, group->least));
     *k = saved;
 }
 
@@ -446,20 +508,6 @@ static void follow_tp(const struct spots *s)
     bool pinned = space_is_pinned(s->request, P_sequence_parallel);
     struct knobs *k = &s->c->knobs;
     k->sequence_parallel = k->tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
-}
-
-static void take_rough(const struct spots *s, struct least_rates *least)
-{
-    struct states exchanges = exchanges_of(s);
-    struct time_rates one;
-    s->c->knobs.grad_bytes = narrowest_gradients(&s->c->knobs);
-    for (int x = 0; x < exchanges.n; x++) {
-        space_set(exchanges.items[x], s->c);
-        time_rough_rates(s->c, s->kernels, s->usual_kind, &one);
-        if (x == 0) least->ways[0] = one;
-        spots_take_least(&least->ways[0], &one);
-    }
-    least->n = 1;
 }
 
 /* The last one where it got no spot. */
@@ -474,15 +522,13 @@ static struct group *new_group(struct spots *s)
 /* What is noted where an axis begins, those before it set. */
 static void begin_axis(struct spots *s, enum decision_id axis)
 {
+    if (axis == DECISION_ETP) s->exchanges = exchanges_of(s);
     if (axis == DECISION_MBS) memset(s->families, 0, sizeof s->families);
     if (axis != DECISION_PP) return;
     follow_tp(s);
     struct group *group = new_group(s);
     group->knobs = s->c->knobs;
-    s->c->knobs.recompute = RECOMPUTE_NONE;
-    documents_leave_replicas(&s->c->knobs);
-    take_rough(s, &s->rough[0]);
-    s->c->knobs = group->knobs;
+    s->rough[0].n = 0;
 }
 
 /* All values of this axis with all of those after it. */
@@ -540,28 +586,74 @@ static void add_spaces(struct spots *s)
     s->two_kinds = !pinned && !alone;
 }
 
+/* Where a spot stands in the list by its bound, whose bits are in the order of its size. */
+struct place {
+    uint64_t bits;
+    uint32_t at;
+};
+
+/* Sorts by the byte that begins at a bit, and leaves equal ones as they are; false: all have the
+   same. */
+static bool sort_by_byte(const struct place *from, size_t n, int bit, struct place *to)
+{
+    size_t starts[UINT8_MAX + 1] = {0}, before = 0;
+    for (size_t i = 0; i < n; i++)
+        starts[from[i].bits >> bit & UINT8_MAX]++;
+    if (starts[from[0].bits >> bit & UINT8_MAX] == n) return false;
+    for (int i = 0; i <= UINT8_MAX; i++) {
+        size_t these = starts[i];
+        starts[i] = before;
+        before += these;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[starts[from[i].bits >> bit & UINT8_MAX]++] = from[i];
+    return true;
+}
+
+/* The spots by their bounds, which are positive, and those of equal ones as they were enumerated:
+   byte by byte, as there are hundreds of thousands. */
+static const struct place *sort_spots(const struct spots *s)
+{
+    size_t n = s->items.n;
+    struct place *places = ARENA_ARRAY(s->growing, struct place, n + 1),
+                 *other = ARENA_ARRAY(s->growing, struct place, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&places[i].bits, &s->items.items[i].bound, sizeof places[i].bits);
+        places[i].at = (uint32_t)i;
+    }
+    for (int bit = 0; bit < 64 && n > 0; bit += 8) {
+        if (!sort_by_byte(places, n, bit, other)) continue;
+        struct place *sorted = other;
+        other = places;
+        places = sorted;
+    }
+    return places;
+}
+
 /* Their list grows in memory of its own: of the largest searches the lengths that it had on the way
    are as much as all of it. */
 static void add_spaces_apart(struct spots *s)
 {
     s->growing = arena_child(s->arena, 0);
     add_spaces(s);
-    s->items.cap = s->items.n;
-    s->items.items = arena_dup(s->arena, s->items.items, s->items.n * sizeof *s->items.items);
+    size_t n = s->items.n;
+    const struct place *places = sort_spots(s);
+    struct spot *sorted = arena_room(s->arena, (n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = s->items.items[places[i].at];
+    s->items.cap = n;
+    s->items.items = sorted;
     arena_free(s->growing);
     s->growing = NULL;
-}
-
-static int spot_cmp(const void *left, const void *right)
-{
-    const struct spot *a = left, *b = right;
-    if (a->bound != b->bound) return a->bound < b->bound ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
 }
 
 void spots_fill(struct spots *s)
 {
     s->known_schedules = ARENA_ARRAY(s->arena, struct schedule, SPOTS_KNOWN_SCHEDULES);
+    s->stages = ARENA_ARRAY(s->arena, struct known_stages, AXIS_MAX_PP + 1);
+    s->costs = ARENA_ARRAY(s->arena, struct known_cost, s->n_preferences);
+    for (size_t i = 0; i < s->n_preferences; i++)
+        s->costs[i].number = NAN; /* of no knob */
     const struct model_shape *m = &s->c->model;
     for (int i = 0; i < m->num_layers; i++)
         s->kind_counts[m->layers[i]]++;
@@ -569,5 +661,4 @@ void spots_fill(struct spots *s)
         if (s->kind_counts[i] > s->kind_counts[s->usual_kind]) s->usual_kind = i;
     find_free(s);
     add_spaces_apart(s);
-    sort_items(s->items.items, s->items.n, sizeof *s->items.items, spot_cmp);
 }

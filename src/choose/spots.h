@@ -13,7 +13,8 @@ struct spot {
     double wish;     /* prefer_sum of its sizes and sharding */
     uint32_t number; /* in the order of enumeration: ties keep it */
     uint32_t group;
-    uint32_t family : 31, measured : 1; /* family: of spots that share all but the micro-batch */
+    uint32_t family : 30,        /* of spots that share all but the micro-batch */
+        measured : 1, early : 1; /* early: it has its turn before all others */
     uint16_t pp, schedules;
 };
 
@@ -56,6 +57,20 @@ struct schedule {
 /* Schedules that were worked out: at other rates they bound too, if less. */
 enum { SPOTS_KNOWN_SCHEDULES = 256 };
 
+/* Plain layers that were worked out, of sizes that have their turn one after another. */
+enum { SPOTS_KNOWN_PLAIN = 256 };
+
+/* Of so many stages all numbers of virtual ones, whatever the microbatches. */
+struct known_stages {
+    int pp; /* 0: of none yet */
+    struct axis all;
+};
+
+/* What a guide's preference costs that a spot has. */
+struct known_cost {
+    double number, cost; /* number: of the knob */
+};
+
 struct spots {
     const struct search_request *request;
     struct arena *arena;
@@ -68,11 +83,13 @@ struct spots {
     VEC(struct spot) items; /* by rough bound */
     VEC(struct group *) groups;
     struct states dispatchers;
-    struct plain_layers *plain;                 /* [dispatchers.n][2][MOST_EXCHANGES] of the last
-                                                   plans; [1]: captured whole */
+    struct plain_layers **plain;                /* [SPOTS_KNOWN_PLAIN]; NULL: none yet */
     uint32_t captured[SPACE_MAX_STATES];        /* of each, the parts that graphs may capture */
     struct knobs hidden;                        /* what hides most of every exchange */
     struct least_rates rough[2];                /* as a group's `least`, of time_rough_rates */
+    struct states exchanges;                    /* of keys, at the present TP and CP */
+    struct known_stages *stages;                /* [AXIS_MAX_PP + 1] by pp, the last of any more */
+    struct known_cost *costs;                   /* [n_preferences] of the last spot */
     struct schedule schedule, *known_schedules; /* [SPOTS_KNOWN_SCHEDULES] */
     int kind_counts[MODEL_MAX_KINDS];           /* layers of each kind */
     int usual_kind;                             /* the most frequent */
@@ -92,8 +109,8 @@ bool spots_decide(const struct knob *knob);
 void spots_take_least(struct time_rates *least, const struct time_rates *one);
 /* With what *c recomputes, pp 1; `whole`: with a captured iteration. */
 void spots_least_rates(const struct spots *s, bool whole, struct least_rates *least);
-/* The numbers of virtual stages that the layout of *c may have. */
-struct axis spots_stages(const struct search_request *r, const struct config *c);
+/* The numbers of virtual stages that the present layout may have. */
+struct axis spots_stages(struct spots *s);
 /* Seconds of a step of *c, with its virtual stages or any number from there to `most_vpp`, that no
    division of the layers over the chunks can undercut, with its layers' rates; beside optimizer and
    data parallelism. */

@@ -72,11 +72,15 @@ static void measure(struct search *s, struct variant *v)
     v->seconds = spots_bound(&s->spots, &s->c, variant_rates(s, v, 0), 1);
 }
 
-static bool is_slower(const struct variant *v, const struct variant *other)
+/* Of kinds that the model has not both have the same. */
+static bool is_slower(const struct variant *v, const struct variant *other, int n_kinds)
 {
     if (v->wish < other->wish || (other->risky && !v->risky)) return false;
     const double *a = (const double *)v->rates[0], *b = (const double *)other->rates[0];
-    for (size_t i = 0; i < sizeof **v->rates / sizeof *a; i++)
+    size_t first = offsetof(struct time_rates, embedding) / sizeof *a;
+    for (int i = 0; i < n_kinds; i++)
+        if (a[i] < b[i]) return false;
+    for (size_t i = first; i < sizeof **v->rates / sizeof *a; i++)
         if (a[i] < b[i]) return false;
     return true;
 }
@@ -107,9 +111,9 @@ static void compare(struct search *s, struct group *g)
         const struct variant *v = &g->variants[i];
         note_slower(g, i, i);
         for (size_t j = i; j > 0 && g->variants[j - 1].seconds == v->seconds; j--)
-            if (is_slower(&g->variants[j - 1], v)) note_slower(g, i, j - 1);
+            if (is_slower(&g->variants[j - 1], v, s->c.model.n_kinds)) note_slower(g, i, j - 1);
         for (size_t j = i + 1; j < g->n_variants; j++) {
-            if (is_noted(g, i, j) || !is_slower(&g->variants[j], v)) continue;
+            if (is_noted(g, i, j) || !is_slower(&g->variants[j], v, s->c.model.n_kinds)) continue;
             for (size_t word = 0; word < n; word++)
                 g->slower[i * n + word] |= g->slower[j * n + word];
         }

@@ -99,7 +99,7 @@ static struct stages stages_of(const struct axis *vpp, bool more)
 static bool begin(struct search *s, const struct spot *spot, struct axis *vpp)
 {
     if (room_is_known_hopeless(s, spot)) return false;
-    *vpp = spots_stages(s->request, &s->c);
+    *vpp = spots_stages(&s->spots);
     s->c.knobs.vpp = vpp->values[0];
     s->kind = kinds_of(&s->kinds, &s->c);
     return true;
@@ -277,8 +277,23 @@ static bool is_early(const struct search *s, const struct spot *spot)
 {
     bool early = false;
     for (int i = 0; i < s->n_early; i++)
-        early = early || s->early[i] == spot;
+        early = early || s->early[i]->family == spot->family;
     return early;
+}
+
+/* Gives the spots of the most promising families their turn, whatever their micro-batch: which one
+   has room is only known then. */
+static void queue_early(struct search *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct spot *spot = &s->spots.items.items[i];
+        spot->early = is_early(s, spot);
+        if (!spot->early) continue;
+        search_set_spot(s, spot, 1);
+        if (lacks_room(s, spot)) continue;
+        spots_measure(&s->spots, spot);
+        queue(s, spot);
+    }
 }
 
 /* Visits the spots first that are fast by their bounds and follow the guides, which know what has
@@ -288,16 +303,11 @@ static void visit_early(struct search *s)
 {
     size_t n = s->spots.items.n < EARLY_AMONG ? s->spots.items.n : EARLY_AMONG;
     s->n_early = 0;
-    if (s->any || s->offload_alone || s->request->exhaustive) return;
-    for (size_t i = 0; i < n; i++)
-        note_early(s, &s->spots.items.items[i]);
-    for (int i = 0; i < s->n_early; i++) {
-        search_set_spot(s, s->early[i], 1);
-        if (lacks_room(s, s->early[i])) continue;
-        spots_measure(&s->spots, s->early[i]);
-        queue(s, s->early[i]);
-    }
-    for (size_t i = s->waiting.n; i > 0; i--) {
+    if (!s->any && !s->offload_alone && !s->request->exhaustive)
+        for (size_t i = 0; i < n; i++)
+            note_early(s, &s->spots.items.items[i]);
+    queue_early(s, n);
+    for (int i = 0; i < SEARCH_EARLY && s->waiting.n > 0; i++) {
         struct waiting x = order_take(s);
         visit(s, &x);
     }
@@ -310,8 +320,7 @@ static void meet(struct search *s, struct spot *spot)
 {
     guard_tick(arena_guard(s->arena));
     search_set_spot(s, spot, 1);
-    if (!search_matters(s, spot->bound, spot->wish) || is_early(s, spot) || lacks_room(s, spot))
-        return;
+    if (spot->early || !search_matters(s, spot->bound, spot->wish) || lacks_room(s, spot)) return;
     if (!s->any) spots_measure(&s->spots, spot);
     if (search_matters(s, spot->bound, spot->wish))
         order_add(s, (struct waiting){spot->bound, spot, NULL});
@@ -367,16 +376,21 @@ void visit_with_offload(struct search *s)
     s->offload_alone = s->last_resort = false;
 }
 
-void visit_known(struct search *s)
+static void visit_plan(struct search *s, const struct knobs *plan)
 {
     struct contender o;
-    for (size_t i = 0; i < s->request->n_known; i++) {
-        s->c.knobs = s->request->known[i];
-        s->wish =
-            search_wish(s, PART_SPOT) + search_wish(s, PART_STAGES) + search_wish(s, PART_VARIANT);
-        if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, &s->layout)) continue;
-        s->risky = search_is_risky(s);
-        if (room_is_there(s, &o)) search_offer(s, &o);
-        s->risky = false;
-    }
+    s->c.knobs = *plan;
+    s->wish =
+        search_wish(s, PART_SPOT) + search_wish(s, PART_STAGES) + search_wish(s, PART_VARIANT);
+    if (!knobs_divide(&s->c.knobs) || !split_plan(&s->c, &s->layout)) return;
+    s->risky = search_is_risky(s);
+    if (room_is_there(s, &o)) search_offer(s, &o);
+    s->risky = false;
+}
+
+void visit_known(struct search *s)
+{
+    for (size_t i = 0; i < s->request->n_known; i++)
+        visit_plan(s, &s->request->known[i]);
+    if (s->has_found && !s->request->exhaustive) visit_plan(s, &s->found);
 }

@@ -122,7 +122,8 @@ struct waiting {
     struct turn *turn; /* NULL: it is still to be asked what has room */
 };
 
-/* Spots that have their turn before all others. */
+/* Families whose spots have their turn before all others, and of these the spots that are visited
+   then. */
 enum { SEARCH_EARLY = 6 };
 
 /* The last division of layers by what they take: plans that differ elsewhere have the same. */
@@ -195,6 +196,8 @@ struct search {
     bool last_resort;   /* the same where the best plan does without */
     double worth;       /* seconds that a step of what is kept takes at most there */
     bool any;           /* one plan that fits will do */
+    bool has_found;
+    struct knobs found; /* the last one that did */
 };
 
 static inline const struct kind *present_kind(const struct search *s)
@@ -339,6 +342,8 @@ bool settled_all(struct search *s, int recompute, int offload);
 /* Notes that a variant may matter without offload: so do those that are no slower and repeat no
    more. */
 void settled_is_fast(struct search *s, const struct variant *v, int recompute);
+/* Whether it is not known whether a variant may matter without offload. */
+bool settled_is_unknown(const struct search *s, const struct variant *v, int recompute);
 /* The one in the middle, by seconds, of the variants of which it is not known whether they may
    matter without offload; NULL: it is of all. */
 struct variant *settled_middle(struct search *s, int recompute);

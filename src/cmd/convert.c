@@ -90,10 +90,11 @@ static void check(struct cmd_context *c, const struct rule_set *rules, enum targ
     convert_check(c->keep, c->scratch, &found, rules, target, to == TO_PLAN, buf_str(&text));
     for (size_t i = 0; i < found.n; i++) {
         const struct diag *d = &found.items[i];
+        bool room = str_is(d->rule, "memory-exceeds-gpu"); /* no framework looks before it runs */
         if (d->severity == SEVERITY_ERROR)
-            buf_printf(&c->err, "%s refuses the result [%.*s]: %.*s\n",
-                       framework_name(target->framework), STR_ARG(d->rule),
-                       LINE_ARG(c->keep, d->message));
+            buf_printf(&c->err, "%s%s the result [%.*s]: %.*s\n",
+                       room ? "no room for" : framework_name(target->framework),
+                       room ? "" : " refuses", STR_ARG(d->rule), LINE_ARG(c->keep, d->message));
     }
 }
 

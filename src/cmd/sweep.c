@@ -286,6 +286,21 @@ static bool is_of_the_loop(const struct cmd_context *c, enum format format)
     return option_given(c, "results") || format >= FORMAT_SHELL;
 }
 
+/* What the trials are changes of. */
+static int start(struct cmd_context *c, struct question *q)
+{
+    const struct program *program = &q->reading->facts->program;
+    struct str does = program_does_otherwise(program);
+    if (does.n)
+        return cmd_usage_error(c, "%.*s %.*s: there is no step to make faster",
+                               STR_ARG(program->script), STR_ARG(does));
+    q->refusal = refusal_find(c->keep, q->rules, q->reading, c->scratch);
+    estimate_facts(c->keep, q->rules, q->reading->facts, c->scratch, q->base);
+    if (!q->base->complete) return cmd_usage_error(c, "%.*s", STR_ARG(q->base->missing));
+    q->base->config.unstated = 0; /* a trial is what its file says, as a suggested plan is */
+    return STATUS_OK;
+}
+
 static int run(struct cmd_context *c)
 {
     enum { MOST = 256 };
@@ -301,10 +316,8 @@ static int run(struct cmd_context *c)
         return cmd_usage_error(c, "--results answers as text, json, shell, slurm or kubernetes");
     q.reading = load_reading(c, c->arguments[0], option_value(c, "as"), &options);
     if (!q.reading || !recipe_settings_used(c, &options)) return STATUS_CANNOT;
-    q.refusal = refusal_find(c->keep, q.rules, q.reading, c->scratch);
-    estimate_facts(c->keep, q.rules, q.reading->facts, c->scratch, q.base);
-    if (!q.base->complete) return cmd_usage_error(c, "%.*s", STR_ARG(q.base->missing));
-    q.base->config.unstated = 0; /* a trial is what its file says, as a suggested plan is */
+    int status = start(c, &q);
+    if (status != STATUS_OK) return status;
     return is_of_the_loop(c, q.format) ? loop(c, &q) : list(c, &q);
 }
 

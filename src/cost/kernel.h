@@ -40,6 +40,7 @@ struct known_linear {
 };
 struct known_kernels {
     struct coefficients f;
+    struct time_shared *shared; /* [TIME_SHARED] (cost/time.h); NULL: none are kept */
     struct known_linear linears[KNOWN_LINEARS];
 };
 

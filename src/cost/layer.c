@@ -445,18 +445,51 @@ void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_t
     add_repeated(t, &weights, &work, x);
 }
 
+/* A layer's lists. */
+struct lists {
+    struct weights weights;
+    struct work work;
+};
+
+static void list_layer(const struct timing *t, struct layer_kind kind, struct lists *out)
+{
+    op_weights(&t->config->model, kind, false, &out->weights);
+    layer_work(t, kind, &out->work);
+}
+
+static void add_rest(const struct timing *t, struct layer_kind kind, const struct lists *lists,
+                     struct layer_time *x)
+{
+    layer_add_work(t, &lists->work, x);
+    x->offloaded = offloaded_bytes(t, kind);
+    if (repeats(t)) add_repeated(t, &lists->weights, &lists->work, x);
+}
+
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
 {
     struct layer_time x = {0};
-    struct weights weights;
-    struct work work;
-    op_weights(&t->config->model, kind, false, &weights);
-    layer_work(t, kind, &work);
-    add_weights(t, &weights, work.fused_experts, &x);
-    layer_add_work(t, &work, &x);
-    x.offloaded = offloaded_bytes(t, kind);
-    if (repeats(t)) add_repeated(t, &weights, &work, &x);
+    struct lists lists;
+    list_layer(t, kind, &lists);
+    add_weights(t, &lists.weights, lists.work.fused_experts, &x);
+    add_rest(t, kind, &lists, &x);
     return x;
+}
+
+struct layer_time layer_products(const struct timing *t, struct layer_kind kind)
+{
+    struct layer_time x = {0};
+    struct lists lists;
+    list_layer(t, kind, &lists);
+    add_weights(t, &lists.weights, lists.work.fused_experts, &x);
+    return x;
+}
+
+void layer_add_rest(const struct timing *t, struct layer_kind kind, struct layer_time *x)
+{
+    struct lists lists;
+    layer_work(t, kind, &lists.work);
+    if (repeats(t)) op_weights(&t->config->model, kind, false, &lists.weights);
+    add_rest(t, kind, &lists, x);
 }
 
 /* ---- around the layers ---- */

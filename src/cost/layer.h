@@ -17,6 +17,10 @@ struct layer_time {
 };
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind);
+/* The same in two parts: the products of its weights, which are the same however keys are
+   exchanged, and to them the rest. */
+struct layer_time layer_products(const struct timing *t, struct layer_kind kind);
+void layer_add_rest(const struct timing *t, struct layer_kind kind, struct layer_time *x);
 /* Makes *x, whose plan differs from `t` in what is recomputed alone, that of `t`: all but its
    forward and backward. */
 void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_time *x);

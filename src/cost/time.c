@@ -550,8 +550,8 @@ static double rate(const struct time_layers *l, const struct knobs *k,
 }
 
 /* What stands at the ends of the model is never repeated and exchanges nothing between experts. */
-static struct end_rates end_rates(const struct config *c, const struct time_layers *l,
-                                  bool tp_overlap)
+struct end_rates time_end_rates(const struct config *c, const struct time_layers *l,
+                                bool tp_overlap)
 {
     struct knobs k = c->knobs;
     k.tp_comm_overlap = tp_overlap;
@@ -560,29 +560,6 @@ static struct end_rates end_rates(const struct config *c, const struct time_laye
     x.head = rate(l, &k, &l->head, &x.heat);
     if (c->model.vision_layers > 0) x.embedding += rate(l, &k, &l->vision, &x.heat);
     return x;
-}
-
-void time_layers_init(const struct config *c, struct time_layers *out)
-{
-    time_layers_init_known(c, NULL, out);
-}
-
-void time_layers_init_known(const struct config *c, struct known_kernels *known,
-                            struct time_layers *out)
-{
-    out->timing = timing_of_known(c, known);
-    memset(out->counts, 0, sizeof out->counts);
-    for (int i = 0; i < c->model.num_layers; i++)
-        out->counts[c->model.layers[i]]++;
-    for (int i = 0; i < c->model.n_kinds; i++)
-        out->kinds[i] = layer_time(&out->timing, c->model.kinds[i]);
-    out->embedding = layer_embedding(&out->timing);
-    out->vision = layer_vision(&out->timing);
-    out->head = layer_head(&out->timing);
-    out->mtp = (struct layer_time){0};
-    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
-    out->ends[0] = end_rates(c, out, false);
-    out->ends[1] = c->knobs.tp > 1 ? end_rates(c, out, true) : out->ends[0];
 }
 
 double time_least_cooled(const struct timing *t)
@@ -624,21 +601,29 @@ static struct pass bare(const struct pass *x)
                          .cp = x->cp};
 }
 
-void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
-                      struct time_rates *out)
+void time_rough_start(const struct config *c, struct known_kernels *known, int kind,
+                      struct time_rough *out)
 {
-    struct timing t = timing_of_known(c, known);
-    t.captured |= SCOPE_FULL;
-    struct layer_time layer = layer_time(&t, c->model.kinds[kind]);
-    struct knobs k = c->knobs;
+    out->kind = kind;
+    out->timing = timing_of_known(c, known);
+    out->timing.captured |= SCOPE_FULL;
+    out->products = layer_products(&out->timing, c->model.kinds[kind]);
+}
+
+void time_rough_rates(const struct time_rough *rough, struct time_rates *out)
+{
+    const struct timing *t = &rough->timing;
+    struct layer_time layer = rough->products;
+    struct knobs k = t->config->knobs;
     double heat;
+    layer_add_rest(t, t->config->model.kinds[rough->kind], &layer);
     k.tp_comm_overlap = true;
     *out = (struct time_rates){
-        .cooled = time_least_cooled(&t), .slow = straggling(&t, &k), .fixed = t.f.step_s};
+        .cooled = time_least_cooled(t), .slow = straggling(t, &k), .fixed = t->f.step_s};
     struct pass passes[] = {bare(&layer.forward), bare(&layer.backward)};
     for (int i = 0; i < 2; i++) {
-        hide(&t, &k, &layer, &passes[i]);
-        out->kinds[kind] += throttle(&t, &passes[i], false, &heat);
+        hide(t, &k, &layer, &passes[i]);
+        out->kinds[rough->kind] += throttle(t, &passes[i], false, &heat);
     }
 }
 

@@ -20,6 +20,15 @@ struct time_layers {
     struct layer_time kinds[MODEL_MAX_KINDS];
 };
 
+/* Layers that were worked out, for plans that differ in how keys are exchanged alone: their
+   weights' products, and what stands around the layers, are the same. key.tp 0: none yet. */
+enum { TIME_SHARED = 32 };
+struct time_shared {
+    struct knobs key;
+    struct time_layers layers;
+    struct layer_time products[MODEL_MAX_KINDS];
+};
+
 void time_layers_init(const struct config *c, struct time_layers *out);
 /* The same with what is known of other plans for the machine; NULL: nothing. */
 void time_layers_init_known(const struct config *c, struct known_kernels *known,
@@ -79,6 +88,9 @@ double time_least_pipeline(const struct time_rates *rates, double busy, double w
    as none is hotter. */
 double time_least_cooled(const struct timing *t);
 void time_rates_of(const struct time_layers *l, const struct config *c, struct time_rates *out);
+/* What stands at the ends of the model, of whose layers *l has all but `ends`. */
+struct end_rates time_end_rates(const struct config *c, const struct time_layers *l,
+                                bool tp_overlap);
 /* Seconds that each item of a chunk takes at least, by passes, and one transfer: of what is
    repeated only where that does not depend on where it stands. */
 struct time_lengths {
@@ -89,9 +101,17 @@ struct time_lengths {
 };
 void time_lengths_of(const struct time_layers *l, const struct config *c, struct time_lengths *out);
 /* Rates that no plan with these sizes undercuts, whatever its switches: of the layers of one kind
-   alone, and of these what every plan has. Nothing is recomputed. */
-void time_rough_rates(const struct config *c, struct known_kernels *known, int kind,
-                      struct time_rates *out);
+   alone, and of these what every plan has. Nothing is recomputed. First what is the same however
+   keys are exchanged, */
+struct time_rough {
+    int kind;
+    struct timing timing;
+    struct layer_time products;
+};
+void time_rough_start(const struct config *c, struct known_kernels *known, int kind,
+                      struct time_rough *out);
+/* then the rates with the exchange that the same configuration has now. */
+void time_rough_rates(const struct time_rough *rough, struct time_rates *out);
 /* Of the same layers the rates of plans with the same number are equal: how their communication is
    hidden. */
 enum { TIME_WAYS_TO_HIDE = 16 };

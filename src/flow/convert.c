@@ -2,6 +2,7 @@
 #include "flow/convert.h"
 
 #include "choose/planner.h"
+#include "choose/refusal.h"
 #include "facts/bridge.h"
 #include "facts/model.h"
 #include "facts/param_ids.h"
@@ -10,6 +11,7 @@
 #include "facts/recipe.h"
 #include "flow/convert_words.h"
 #include "flow/said.h"
+#include "flow/validate.h"
 #include "plan/knob.h"
 
 static const struct str nothing = {"", 0};
@@ -497,11 +499,14 @@ void convert_check(struct arena *a, struct arena *scratch, struct diags *found,
                                    .gpus = facts_int(target, P_world_size, 0)};
     uint32_t source = source_add(&found->sources, STR("the result"), text);
     struct str as = plan ? STR("plan") : str_of(framework_name(target->framework));
+    struct validation v = {.arena = a, .scratch = scratch, .rules = rules};
     struct recipe recipe = recipe_read(a, found, source, as, &options);
     for (size_t i = 0; i < recipe.readings.n; i++) {
         struct facts *f = recipe.readings.items[i].facts;
-        rules_apply_overrides(rules, f, scratch);
-        rules_run(rules, f, scratch);
+        struct memory_estimate memory;
+        bool known;
+        check_configuration(rules, f, &memory, &known, scratch);
+        if (known) validate_memory(&v, f, &memory);
     }
     diags_sort(found);
 }

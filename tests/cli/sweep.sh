@@ -125,6 +125,15 @@ status=0
 grep -v "^platform" "$dir/megatron.yaml" | "$moeplan" sweep - >"$dir/out" 2>&1 || status=$?
 [ "$status" = 2 ] || fail "a plan without a platform: exit $status"
 
+# what the other framework has no room for is said
+sed 's/^gpus: .*/gpus: 16/; s/^model: .*/model: qwen3-235b-a22b/' "$dir/megatron.yaml" >"$dir/full.yaml"
+expect 0 "no room for the result [memory-exceeds-gpu]: " "$moeplan" convert "$dir/full.yaml" --to bridge
+
+# what does not train has no step
+{ echo "torchrun --nproc-per-node 8 tools/run_text_generation_server.py \\"; tr '\n' ' ' <"$dir/own.txt"; } >"$dir/serve.sh"
+expect 2 "run_text_generation_server.py does inference: there is no step" "$moeplan" sweep "$dir/serve.sh" $on
+expect 0 "run_text_generation_server.py does inference: the figures are of a step that trains so" "$moeplan" estimate "$dir/serve.sh" $on
+
 # nothing to try is an answer too
 sed 's/^model: .*/model: qwen3-235b-a22b/; s/^gpus: .*/gpus: 16/' "$dir/megatron.yaml" >"$dir/big.yaml"
 expect 1 "do not fit, 0 break a rule" "$moeplan" sweep "$dir/big.yaml" --top 2

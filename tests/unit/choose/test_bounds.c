@@ -2,6 +2,7 @@
 /* No plan is faster than the bound of its layout: plans that a fixed seed draws, with any state of
    every switch, whether they have room or not. */
 #include "facts/param_ids.h"
+#include "unit/cost/cost_unit.h"
 #include "unit/plan_text.h"
 
 #include "choose/planner.h"
@@ -40,13 +41,32 @@ static struct config base_of(struct arena *a, const struct question *q)
    draws leave them as they are. */
 static void draw_plan(struct search *s, uint64_t *seed)
 {
-    struct axis vpp = spots_stages(s->request, &s->c);
+    struct axis vpp = spots_stages(&s->spots);
     s->c.knobs.vpp = vpp.values[draw(seed, (size_t)vpp.n)];
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++) {
         if (!space_is_switch(d)) continue;
         struct states x = space_states(s->request, d, &s->c);
         if (kinds_decide(d) && draw(seed, 4) > 0) continue;
         space_set(x.items[draw(seed, (size_t)x.n)], &s->c);
+    }
+}
+
+/* What layers share with those of plans that exchange keys otherwise changes nothing of them. */
+static void check_layers(struct search *s)
+{
+    struct knobs present = s->c.knobs;
+    struct states x = space_states(s->request, &decisions[DECISION_CP_EXCHANGE], &s->c);
+    for (int i = 0; i < x.n; i++) {
+        struct time_layers alone;
+        struct time_rates rates;
+        space_set(x.items[i], &s->c);
+        search_take_layers(s);
+        time_layers_init(&s->c, &alone);
+        time_rates_of(&alone, &s->c, &rates);
+        for (int k = 0; k < s->c.model.n_kinds; k++)
+            assert_near(s->rates->kinds[k], rates.kinds[k], 1e-12);
+        assert_near(s->rates->head, rates.head, 1e-12);
+        s->c.knobs = present;
     }
 }
 
@@ -64,6 +84,7 @@ static int look(struct search *s, int n, uint64_t *seed)
         struct contender o;
         if (!split_plan(&s->c, &s->layout) || !contender_estimate(&s->c, &o)) continue;
         looked++;
+        check_layers(s);
         if (o.step_s < spot->bound * (1 - 1e-9))
             fail_msg("%.4f s, bound %.4f s: tp %d pp %d vpp %d cp %d ep %d", o.step_s, spot->bound,
                      o.knobs.tp, o.knobs.pp, o.knobs.vpp, o.knobs.cp, o.knobs.ep);

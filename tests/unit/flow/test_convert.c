@@ -206,6 +206,12 @@ static void the_result_is_checked_as_its_framework_does(void **state)
     convert_check(*state, scratch, &found, rules_builtin(), f, true,
                   STR("moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nseq: 4096\n"
                       "gbs: 64\nmbs: 1\n"));
+    assert_int_equal(diags_count(&found, SEVERITY_ERROR), 1);
+    assert_str(found.items[0].rule, "memory-exceeds-gpu");
+    diags_init(&found, *state);
+    convert_check(*state, scratch, &found, rules_builtin(), f, true,
+                  STR("moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nseq: 4096\n"
+                      "gbs: 64\nmbs: 1\nep: 8\nuse_distributed_optimizer: true\n"));
     assert_int_equal(diags_count(&found, SEVERITY_ERROR), 0);
     arena_free(scratch);
 }
