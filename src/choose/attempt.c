@@ -319,8 +319,10 @@ bool search_needs_offload(struct search *s)
 {
     const struct kind *kind = present_kind(s);
     if (s->offload_alone) return kind->n_offloads > 1;
-    return room_is_cramped_now(s, kind->part, 0) &&
-           !room_is_cramped_now(s, kind->fullest, kind->leanest);
+    bool needs = room_is_cramped_now(s, kind->part, 0), helps = false;
+    for (int o = 0; o < kind->n_offloads && needs && !helps; o++)
+        helps = kind->leanest >> o & 1 && !room_is_cramped_now(s, kind->fullest, o);
+    return helps;
 }
 
 /* Whether nothing is left to try with any offload. */

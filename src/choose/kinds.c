@@ -83,26 +83,47 @@ static double wish_of(const struct kinds *all, const struct knobs *k)
 
 /* ---- offload ---- */
 
-static bool offloads_within(const struct knobs *a, const struct knobs *b)
+/* Whether a plan of the kind may gather parameters in a format beside which the optimizer stays on
+   the GPU. */
+static bool may_exclude_offload(const struct kinds *all, struct config *c)
 {
-    return a->optimizer_offload <= b->optimizer_offload &&
-           !(a->offload_modules & ~b->offload_modules);
+    const struct knobs spot = c->knobs;
+    struct states x = space_states(all->request, &decisions[DECISION_PARAMETER_GATHER], c);
+    bool may = false;
+    for (int i = 0; i < x.n; i++) {
+        space_set(x.items[i], c);
+        may = may || (c->knobs.fp8_param_gather && c->knobs.precision != PREC_FP8_DELAYED);
+        c->knobs = spot;
+    }
+    return may;
 }
 
-static void order_offloads(const struct knobs *found, struct kind *kind)
+/* Whether what has room beside `a` has some beside `b` too. Beside an optimizer on the CPU main
+   parameters are whole, which takes more than half of small moments frees; and where parameters are
+   gathered in FP8 (`excluded`), the optimizer stays and plans may need less. */
+static bool offloads_within(const struct knobs *a, const struct knobs *b, bool excluded)
 {
-    for (int i = 0; i < kind->n_offloads; i++) {
+    bool kept = a->optimizer_offload <= 0 && b->optimizer_offload > 0;
+    return a->optimizer_offload <= b->optimizer_offload &&
+           !(a->offload_modules & ~b->offload_modules) &&
+           !(kept && (excluded || b->optimizer_offload < 1));
+}
+
+static void order_offloads(const struct knobs *found, bool excluded, struct kind *kind)
+{
+    for (int i = 0; i < kind->n_offloads; i++)
         for (int j = 0; j < kind->n_offloads; j++) {
-            if (offloads_within(&found[i], &found[j])) kind->more_offload[i] |= 1u << j;
-            if (offloads_within(&found[j], &found[i])) kind->less_offload[i] |= 1u << j;
+            if (offloads_within(&found[i], &found[j], excluded)) kind->more_offload[i] |= 1u << j;
+            if (offloads_within(&found[j], &found[i], excluded)) kind->less_offload[i] |= 1u << j;
         }
-        if (offloads_within(&found[kind->leanest], &found[i])) kind->leanest = i;
-    }
+    for (int i = kind->n_offloads > 1; i < kind->n_offloads; i++)
+        if (!(kind->more_offload[i] & ~kind->less_offload[i])) kind->leanest |= 1u << i;
 }
 
 /* FP8 gathers exclude offload: those are asked again with every side. */
 static void find_offloads(const struct kinds *all, struct config *c, struct kind *kind)
 {
+    const bool excluded = may_exclude_offload(all, c);
     const struct knobs spot = c->knobs;
     struct combination now = {{NULL}};
     struct combinations out = {kind->offloads, 0, KINDS_MOST_OFFLOADS};
@@ -116,7 +137,7 @@ static void find_offloads(const struct kinds *all, struct config *c, struct kind
         found[i] = c->knobs;
         c->knobs = without;
     }
-    order_offloads(found, kind);
+    order_offloads(found, excluded, kind);
     c->knobs = spot;
 }
 
@@ -490,22 +511,24 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 /* Beside the bits of move_need: the ranks whose tokens are gathered, and what stands behind. */
 enum { RANKS_BITS = 12 };
 static const uint64_t ALONE = (uint64_t)1 << (NEED_BITS + RANKS_BITS), SHARED = ALONE << 1,
-                      EXPERTS_SHARED = ALONE << 2,
-                      GROUPS = ALONE << 3; /* and the next: move_groups */
+                      EXPERTS_SHARED = ALONE << 2, RESHARDS = ALONE << 3,
+                      GROUPS = ALONE << 4; /* and the next: move_groups */
 /* How keys are exchanged makes no module cheaper to repeat. */
 static const uint64_t of_recompute = (((uint64_t)1 << NEED_BITS) - 1) & ~(uint64_t)NEED_CP;
 
 /* What replicas and formats of what ranks exchange are worth depends on whether there are any, and
-   whether there can be groups of them on how they divide; what
-   a dispatcher holds that gathers the tokens of all ranks, on how many they are; what gradients
-   need between microbatches, on whether there is more than one. */
+   whether there can be groups of them on how they divide; whether parameters can be gathered anew,
+   on whether they are anyway, as without a pipeline; what a dispatcher holds that gathers the
+   tokens of all ranks, on how many they are; what gradients need between microbatches, on whether
+   there is more than one. */
 static uint64_t rank_bits(const struct config *c)
 {
     const struct knobs *k = &c->knobs;
     uint64_t gathered = k->dispatcher == DISPATCH_TORCH ? (uint64_t)k->ep % (1u << RANKS_BITS) : 0;
+    bool reshards = k->fsdp == FSDP_FSDP2 && knobs_reshards(k);
     return (knobs_dp(k) * k->cp > 1 ? SHARED : 0) | (knobs_edp(k) > 1 ? EXPERTS_SHARED : 0) |
-           (knobs_microbatches(k) == 1 ? ALONE : 0) | gathered << NEED_BITS |
-           move_groups(c) * GROUPS;
+           (knobs_microbatches(k) == 1 ? ALONE : 0) | (reshards ? RESHARDS : 0) |
+           gathered << NEED_BITS | move_groups(c) * GROUPS;
 }
 
 /* The same states in the same order as in another kind, on whose spots the same moves are possible:

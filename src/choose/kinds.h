@@ -46,8 +46,9 @@ struct kind {
     struct combination sides[KINDS_MOST_SIDES];       /* the fastest first */
     struct combination offloads[KINDS_MOST_OFFLOADS]; /* the first: none */
     uint32_t more_offload[KINDS_MOST_OFFLOADS], less_offload[KINDS_MOST_OFFLOADS]; /* bit o: offload
-                                            o keeps at least, at most, as much on the CPU */
-    int leanest;                      /* of offloads, which keeps most there */
+                                            o needs at most, at least, as much of the GPU */
+    uint32_t leanest; /* the offloads than which none keeps more there; alone where there is no
+                         offload: none */
     uint32_t worse[KINDS_MOST_SIDES]; /* bit j: side j is in nothing better than this one */
     int grad_bytes;                   /* the fewest of the sides */
     const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */

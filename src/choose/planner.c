@@ -365,6 +365,24 @@ static void add_recipes(struct planner *p)
     p->search.n_known = known.n;
 }
 
+/* A framework's own dispatcher that no move of the search would take on the machine is none that a
+   plan may have unasked: AutoModel's is DeepEP once experts are said to be divided, on racks too.
+ */
+static void leave_dispatcher(const struct search_request *search, struct config *base)
+{
+    const struct decision *d = &decisions[DECISION_DISPATCHER];
+    unsigned given = move_given(base);
+    const struct move *first = NULL;
+    bool taken = space_is_settled(search, d);
+    for (const struct move *move = d->moves; move->name; move++) {
+        struct config with = *base;
+        if (move->needs & ~given || !move->change(&with, move->argument)) continue;
+        taken = taken || with.knobs.dispatcher == base->knobs.dispatcher;
+        if (!first) first = move;
+    }
+    if (!taken) space_set(first, base);
+}
+
 /* Facts -> guides -> configuration; false when the request is incomplete. */
 static bool prepare(struct planner *p)
 {
@@ -402,6 +420,7 @@ static bool prepare(struct planner *p)
                                         .barred_needs = barred_needs(p),
                                         .exhaustive = request->exhaustive,
                                         .top = request->top};
+    leave_dispatcher(&p->search, &out->base);
     checker_serve(p->checker, &p->search, p->n_pins);
     check_said(p, P_micro_batch_size, batch_alone);
     check_said(p, P_cp_comm_type, exchange);

@@ -270,10 +270,10 @@ void room_is_noted(struct search *s, int recompute, int offload)
         if (kind->more_offload[offload] >> i & 1) s->rooms[i].roomy |= roomy;
 }
 
-void room_start(struct search *s, int offload, uint64_t never)
+void room_start(struct search *s, uint32_t offloads, uint64_t asked)
 {
     memset(s->near_rooms, 0, sizeof s->near_rooms);
-    note_cramped(s, s->near_rooms, never, offload);
+    note_cramped(s, s->near_rooms, asked, __builtin_ctz(offloads));
 }
 
 void room_forget(struct search *s)
@@ -378,14 +378,13 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     return room_is_known_cramped(s, recompute, offload);
 }
 
-uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked)
+/* Of the states `among` those that surely have no room with an offload. */
+static uint64_t never_with(struct search *s, int offload, int most_vpp, uint64_t among,
+                           uint64_t *asked)
 {
-    struct room known = {0};
-    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute);
-    *asked = 0;
-    if (s->request->exhaustive) return 0;
+    struct room known = {.roomy = ~among};
     const struct ladder *ladder = ladder_of(s, offload);
-    while (~(known.roomy | known.cramped) & all) {
+    while (~(known.roomy | known.cramped)) {
         int state = next_state(s, ladder, known.roomy | known.cramped, s->never_edge);
         if (lean_is_denied(s, state, offload, most_vpp)) {
             known.cramped |= ladder->less[state];
@@ -395,7 +394,18 @@ uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked
         }
     }
     s->never_edge = edge_of(s, ladder, &known);
-    return known.cramped & ~known.roomy & all;
+    return known.cramped & ~known.roomy;
+}
+
+uint64_t room_never(struct search *s, uint32_t offloads, int most_vpp, uint64_t *asked)
+{
+    uint64_t never = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute), unused = 0;
+    *asked = 0;
+    if (s->request->exhaustive) return 0;
+    never = never_with(s, __builtin_ctz(offloads), most_vpp, never, asked);
+    for (offloads &= offloads - 1; offloads && never; offloads &= offloads - 1)
+        never = never_with(s, __builtin_ctz(offloads), most_vpp, never, &unused);
+    return never;
 }
 
 /* ---- hopeless spots ---- */
@@ -414,11 +424,12 @@ static bool lean_is_hopeless(struct search *s, int offload, int most_vpp)
 
 static bool is_hopeless_with(struct search *s, int mbs, int most_vpp)
 {
-    int leanest = present_kind(s)->leanest;
+    const struct kind *kind = present_kind(s);
     struct knobs present = s->c.knobs;
     s->c.knobs.mbs = mbs;
-    bool none = lean_is_hopeless(s, 0, most_vpp) &&
-                (leanest == 0 || lean_is_hopeless(s, leanest, most_vpp));
+    bool none = lean_is_hopeless(s, 0, most_vpp);
+    for (int o = 1; o < kind->n_offloads && none; o++)
+        none = !(kind->leanest >> o & 1) || lean_is_hopeless(s, o, most_vpp);
     s->c.knobs = present;
     return none;
 }

@@ -35,10 +35,10 @@ static void take_schedule(struct search *s)
     spots_take_schedule(&s->spots, &x[!x->any].rates);
 }
 
-/* The offload of which it is asked what has room before a spot has its turn. */
-static int offload_asked(const struct search *s)
+/* The offloads of which it is asked what has room before a spot has its turn, as bits. */
+static uint32_t offloads_asked(const struct search *s)
 {
-    return s->offload_alone ? present_kind(s)->leanest : 0;
+    return s->offload_alone ? present_kind(s)->leanest : 1;
 }
 
 /* Whether any plan with offload matters. What has room with it is asked where nothing else has. */
@@ -47,8 +47,8 @@ static bool offload_matters(struct search *s, int most_vpp, double wish)
     return present_kind(s)->n_offloads > 1 && any_matters(s, NULL, most_vpp, wish);
 }
 
-/* Whether anything on the present stages matters with the offload that was asked (offload_asked),
-   of what may have room with it. */
+/* Whether anything on the present stages matters with what offload was asked (offloads_asked), of
+   what may have room with it. */
 static bool asked_matters(struct search *s, uint64_t never, double wish)
 {
     int vpp = s->c.knobs.vpp;
@@ -143,7 +143,7 @@ static void queue(struct search *s, struct spot *spot)
         search_set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
         if (!class_matters(s, spot, most)) continue;
-        turn->never[more] = room_never(s, offload_asked(s), most, &turn->asked[more]);
+        turn->never[more] = room_never(s, offloads_asked(s), most, &turn->asked[more]);
         if (s->any) continue; /* then no bound is read */
         turn->least[more] = order_bound(s, turn->never[more], most);
         bound = fmin(bound, turn->least[more].any * prefer_factor(spot->wish));
@@ -180,7 +180,7 @@ static void visit_near(struct search *s, const struct turn *turn, struct stages 
     if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
     s->least_vpp = x->values[0], s->most_vpp = most;
     settled_start(s);
-    room_start(s, offload_asked(s), turn->asked[more]);
+    room_start(s, offloads_asked(s), turn->asked[more]);
     order_stages(s, x);
     for (int i = 0; i < x->n; i++) {
         search_set_spot(s, turn->spot, x->values[i]);

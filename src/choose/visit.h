@@ -109,7 +109,7 @@ struct turn {
     const struct spot *spot;
     struct least_seconds least[2]; /* of their step time, without and with virtual stages */
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
-    uint64_t asked[2]; /* of these, those that were asked */
+    uint64_t asked[2]; /* of these, those that were asked, of the first offload */
     bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 
@@ -269,15 +269,16 @@ bool room_is_found(struct search *s, struct contender *o, bool *moved);
 bool room_is_denied(struct search *s, int most_vpp);
 /* The same of all virtual stages of the class being visited. */
 bool room_is_denied_to_all(struct search *s);
-/* The states of recomputation, as bits, of which that is so with an offload on the present spot,
-   whatever the other switches, as far as those tell that were asked. *asked: these alone. */
-uint64_t room_never(struct search *s, int offload, int most_vpp, uint64_t *asked);
+/* The states of recomputation, as bits, of which that is so with each of some offloads on the
+   present spot, whatever the other switches, as far as those tell that were asked. *asked: these
+   alone, of the first offload. */
+uint64_t room_never(struct search *s, uint32_t offloads, int most_vpp, uint64_t *asked);
 /* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload:
    where that has no room, none of them has beside the same switches. */
 uint64_t room_keeping_more(struct search *s, int recompute, int offload);
-/* Nothing is known of the class of stages visited from here on but what has no room with an offload
-   (room_never), */
-void room_start(struct search *s, int offload, uint64_t never);
+/* Nothing is known of the class of stages visited from here on but what has no room with the first
+   of some offloads (room_never), */
+void room_start(struct search *s, uint32_t offloads, uint64_t asked);
 /* nor of the present ones but what is so on all of the class. */
 void room_forget(struct search *s);
 /* Notes that a plan with the state of recomputation and the offload has room. */

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cost/split_row.h"
 #include "plan/framework.h"
 
 /* A layout string is worth this part of a step. */
@@ -22,9 +23,11 @@ struct split {
     int pp, vpp, layers;
     double mean;        /* of a decoder layer, but those of a kind that only stands in front */
     double first, last; /* beside as many mean layers on the first and on the last chunk */
+    bool mixed;         /* the layers behind those in front take different times */
     const struct time_rates *rates;
-    const int *most;               /* [pp] layers that a rank has room for; NULL: all */
-    int counts[LAYOUT_MAX_CHUNKS]; /* [pp] layers of a rank */
+    const int *most;                /* [pp] layers that a rank has room for; NULL: all */
+    const struct split_room *rooms; /* [pp] the same where they are mixed */
+    int counts[LAYOUT_MAX_CHUNKS];  /* [pp] layers of a rank */
 };
 
 /* Layers in front whose kind no later layer has: dense ones of a MoE model. */
@@ -48,10 +51,16 @@ static void split_init(struct split *s, const struct config *c, const struct tim
     s->c = c;
     s->pp = c->knobs.pp, s->vpp = c->knobs.vpp, s->layers = m->num_layers;
     s->most = NULL;
-    s->mean = 0;
-    for (int i = front; i < m->num_layers; i++)
-        s->mean += kinds[m->layers[i]];
-    s->mean /= m->num_layers - front;
+    s->rooms = NULL;
+    double sum = 0, one = kinds[m->layers[front]];
+    bool mixed = false;
+    for (int i = front; i < m->num_layers; i++) {
+        double seconds = kinds[m->layers[i]];
+        sum += seconds;
+        mixed |= seconds != one;
+    }
+    s->mean = sum / (m->num_layers - front);
+    s->mixed = mixed;
     s->first = rates->embedding + front * (kinds[m->layers[0]] - s->mean);
     s->last = rates->head + m->mtp_layers * rates->mtp;
 }
@@ -228,12 +237,44 @@ double split_longest(const struct config *c, const struct time_rates *rates,
 
 /* ---- the split ---- */
 
-static bool divide(struct split *s, struct layout *out)
+/* As if all layers took as long. */
+static bool divide_alike(struct split *s, struct layout *out)
 {
     if (!fill_ranks(s)) return false;
     layout_start(s->c, chunks_of(s), out);
     for (int r = 0; r < s->pp; r++)
         fill_chunks(s, r, out->decoders);
+    return true;
+}
+
+/* By what each layer takes. Of several chunks of a rank each is as short as can be, not their sum:
+   ranks would wait for each other in every turn. */
+static bool divide_row(const struct split *s, struct layout *out)
+{
+    const struct model_shape *m = &s->c->model;
+    double ends[MODEL_MAX_LAYERS + 1];
+    struct split_row row = {.layers = s->layers,
+                            .chunks = chunks_of(s),
+                            .ranks = s->pp,
+                            .kinds = m->layers,
+                            .ends = ends,
+                            .first = s->rates->embedding,
+                            .last = s->last,
+                            .rooms = s->rooms};
+    ends[0] = 0;
+    for (int i = 0; i < s->layers; i++)
+        ends[i + 1] = ends[i] + s->rates->kinds[m->layers[i]];
+    layout_start(s->c, row.chunks, out);
+    return split_row(&row, out->decoders);
+}
+
+static bool divide(struct split *s, struct layout *out)
+{
+    struct layout row;
+    if (s->rooms) return divide_row(s, out);
+    bool alike = divide_alike(s, out);
+    if (!s->mixed || s->most || !divide_row(s, &row)) return alike;
+    if (!alike || busiest(s->c, s->rates, &row) < busiest(s->c, s->rates, out)) *out = row;
     return true;
 }
 
@@ -280,13 +321,25 @@ static bool even_split(const struct split *s, struct layout *out)
     return true;
 }
 
+/* Whether ranks of equal length have the room. */
+static bool even_has_room(const struct split *s, int rank)
+{
+    int each = s->layers / chunks_of(s);
+    double bytes = 0;
+    if (!s->rooms) return each * s->vpp <= room(s, rank);
+    for (int chunk = rank; chunk < chunks_of(s); chunk += s->pp)
+        for (int i = chunk * each; i < (chunk + 1) * each; i++)
+            bytes += s->rooms[rank].each[s->c->model.layers[i]];
+    return bytes <= s->rooms[rank].left;
+}
+
 /* Whether the even split does as well as the best, and has the room. */
 static bool even_serves(const struct split *s, const struct layout *best)
 {
     struct layout even;
     if (!even_split(s, &even)) return false;
     for (int r = 0; r < s->pp; r++)
-        if (s->layers / s->pp > room(s, r)) return false;
+        if (!even_has_room(s, r)) return false;
     return pipeline_of(s, &even) <= (1 + EVEN_IS_WORTH) * pipeline_of(s, best);
 }
 
@@ -301,16 +354,6 @@ static bool choose(struct split *s, struct config *c, struct layout *slot)
     return true;
 }
 
-/* Divides `c` into *slot; `most`: what its ranks have room for. */
-static bool plan(struct config *c, const struct time_rates *rates, const int *most,
-                 struct layout *slot)
-{
-    struct split s;
-    split_init(&s, c, rates);
-    s.most = most;
-    return choose(&s, c, slot);
-}
-
 bool split_by_time(struct config *c, const struct time_rates *rates, struct layout *slot)
 {
     int64_t chunks = (int64_t)c->knobs.pp * c->knobs.vpp;
@@ -320,7 +363,9 @@ bool split_by_time(struct config *c, const struct time_rates *rates, struct layo
         return !uneven && config_layout(c, slot);
     }
     if (chunks > LAYOUT_MAX_CHUNKS || chunks > c->model.num_layers + 2) return false;
-    return plan(c, rates, NULL, slot);
+    struct split s;
+    split_init(&s, c, rates);
+    return choose(&s, c, slot);
 }
 
 /* ---- room ---- */
@@ -430,17 +475,61 @@ static bool find_room(struct memory_work *w, const struct memory_estimate *m, in
     return true;
 }
 
-/* One round: divides anew within the room that the stages of the present split have, as it stands
-   in *w. `before`: the room of the round before, then of this one. False: there is none, or it is
-   the same again, and so would be the split. */
-static bool fit_once(struct config *c, const struct time_rates *rates, struct memory_work *w,
-                     struct memory_estimate *m, struct layout *slot, int *before)
+/* Room of layers of each kind: what one more of them takes where a stage has fewest, and what there
+   is beside the layers. */
+static void measure_room(struct memory_work *w, int stage, double high, struct split_room *out)
+{
+    const struct model_shape *m = &w->c->model;
+    struct chunk *at = &w->chunks[stage];
+    out->left = w->c->machine.capacity_bytes - high;
+    for (int i = stage; i < w->n_chunks; i += w->c->knobs.pp)
+        if (w->chunks[i].layers < at->layers) at = &w->chunks[i];
+    for (int k = 0; k < m->n_kinds; k++) {
+        if (!memchr(m->layers, k, (size_t)m->num_layers)) continue;
+        at->counts[k]++, at->layers++;
+        out->each[k] = high_of(w, stage) - high;
+        at->counts[k]--, at->layers--;
+        for (int i = stage; i < w->n_chunks; i += w->c->knobs.pp)
+            out->left += w->chunks[i].counts[k] * out->each[k];
+    }
+}
+
+/* Divides layers of several kinds anew within the room that there is beside the present ones, which
+   is nearly a straight line of them. False: there is none, or it is the same split again. */
+static bool fit_mixed(struct split *s, struct config *c, struct memory_work *w,
+                      const struct memory_estimate *m, struct layout *slot)
+{
+    struct split_room rooms[COST_MAX_STAGES];
+    struct layout before, now;
+    s->rooms = rooms;
+    for (int r = 0; r < m->n_stages; r++)
+        measure_room(w, r, m->stages[r].high, &rooms[r]);
+    if (!config_layout(c, &before) || !choose(s, c, slot) || !config_layout(c, &now)) return false;
+    return memcmp(before.decoders, now.decoders, (size_t)now.n_chunks * sizeof *now.decoders) != 0;
+}
+
+/* The same where all take as much. `before`: the room of the round before, then of this one. */
+static bool fit_alike(struct split *s, struct config *c, struct memory_work *w,
+                      const struct memory_estimate *m, struct layout *slot, int *before)
 {
     int most[COST_MAX_STAGES];
     size_t bytes = (size_t)m->n_stages * sizeof *most;
     if (!find_room(w, m, most) || memcmp(most, before, bytes) == 0) return false;
     memcpy(before, most, bytes);
-    if (!plan(c, rates, most, slot) || !memory_divide(c, w)) return false;
+    s->most = most;
+    return choose(s, c, slot);
+}
+
+/* One round: divides anew within the room that the stages of the present split have, as it stands
+   in *w. False: there is none, or the split would be the same again. */
+static bool fit_once(struct config *c, const struct time_rates *rates, struct memory_work *w,
+                     struct memory_estimate *m, struct layout *slot, int *before)
+{
+    struct split s;
+    split_init(&s, c, rates);
+    bool divided =
+        s.mixed && s.vpp == 1 ? fit_mixed(&s, c, w, m, slot) : fit_alike(&s, c, w, m, slot, before);
+    if (!divided || !memory_divide(c, w)) return false;
     memory_peaks(w, m);
     return true;
 }

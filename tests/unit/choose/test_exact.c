@@ -623,6 +623,9 @@ static const struct question fixed[] = {
       "use_megatron_fsdp: false"},
      NULL},
     {"automodel", "gemma-2-9b", "h20", "bf16", 1, 16, 4096, {NULL}, NULL},
+    /* Parameters that are gathered in FP8 keep the optimizer on the GPU, and less beside it: there
+       is room beside offloaded activations where there is none beside all that can be offloaded. */
+    {"megatron", "qwen3-14b", "b200", "fp8_tensorwise", 16, 256, 32768, {"mbs: 2", "pp: 1"}, NULL},
     {"automodel", "ling-mini-2.0", "b200", "mxfp8", 4, 16, 32768, {NULL}, NULL},
 };
 
@@ -698,6 +701,26 @@ static void resharding_is_a_decision(void **state)
                                          256,         4096,          {NULL}, NULL};
     struct knobs k = fastest_anyway(*state, &open, "reshard_after_forward: true");
     assert_true(k.reshard_stated && k.reshard_after_forward);
+}
+
+/* Nobody's word is that it is done, and in a pipeline it is not: to say it was once no other state.
+ */
+static void resharding_is_one_in_a_pipeline_too(void **state)
+{
+    static const struct question open = {"automodel", "mixtral-8x7b", "gb200", "bf16", 48,
+                                         256,         16384,          {NULL},  NULL};
+    struct knobs k = fastest_anyway(*state, &open, "reshard_after_forward: true");
+    assert_true(k.pp > 1 && k.reshard_stated && k.reshard_after_forward);
+}
+
+/* AutoModel's own dispatcher of divided experts is one that no plan for racks has unasked: a pin of
+   their number once brought it, and what no plan had without. */
+static void a_pin_brings_no_dispatcher_of_its_own(void **state)
+{
+    static const struct question open = {"automodel", "minimax-m2", "gb200", "bf16", 48,
+                                         256,         4096,         {NULL},  NULL};
+    struct knobs k = fastest_anyway(*state, &open, "ep: 16");
+    assert_int_not_equal(k.dispatcher, DISPATCH_DEEPEP);
 }
 
 /* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
@@ -952,6 +975,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_pin_finds_a_faster_plan),
         cmocka_unit_test(micro_batches_are_what_divides),
         cmocka_unit_test(resharding_is_a_decision),
+        cmocka_unit_test(resharding_is_one_in_a_pipeline_too),
+        cmocka_unit_test(a_pin_brings_no_dispatcher_of_its_own),
         cmocka_unit_test(whole_layers_are_no_better_than_offload),
         cmocka_unit_test(what_is_so_anyway_changes_no_plan),
         cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),
