@@ -222,7 +222,15 @@ rl 8 true true "expert_model_parallel_size: 2
 "
 expect 0 "it belongs into policy.megatron_cfg" "$moeplan" validate rl.yaml
 printf 'MODEL_ARGS:\n  --num-layers: 4\n  --hidden-size: 64\n  --num-attention-heads: 8\n--tensor-model-parallel-size: 2\n' >args.yaml
-expect 1 "nobody reads --tensor-model-parallel-size here" "$moeplan" validate args.yaml
+expect 0 "nobody reads --tensor-model-parallel-size here" "$moeplan" validate args.yaml
+
+# of a model and a layout that are merged from two files, each says its half: nothing is missing there
+printf 'MODEL_ARGS:\n  --num-layers: 16\n  --hidden-size: 1024\n  --max-position-embeddings: 4096\n  --num-experts: 32\n  --global-batch-size: 32\n' >half.yaml
+expect 0 "0 errors, 0 warnings" "$moeplan" validate half.yaml
+printf 'ENV_VARS: {}\nMODEL_ARGS:\n  --micro-batch-size: 4\n  --tensor-model-parallel-size: 1\n  --expert-model-parallel-size: 8\n  --bf16: true\n' >half.yaml
+expect 0 "0 errors, 0 warnings" "$moeplan" validate half.yaml
+printf '  --num-layers: 16\n' >>half.yaml
+expect 1 "error[ep-needs-experts]" "$moeplan" validate half.yaml
 
 # a launcher's flag takes no list for a number; among underscores nobody reads dashes; whole microbatches on however many GPUs
 printf 'MODEL_ARGS:\n  --num-layers: [4]\n  --hidden-size: 64\n  --num-attention-heads: 8\n  --micro-batch-size: 4\n  --global-batch-size: 129\n' >args.yaml
