@@ -58,6 +58,7 @@ static void show_text(struct cmd_context *c, const struct service *service,
     screen_model(&e->config.model, &c->out);
     screen_notes(e->facts->model, &c->out);
     screen_machine(c->keep, &e->config, &c->out);
+    screen_program(e->facts, &c->out);
     screen_assumed(e->facts, &c->out);
     screen_platform_notes(c->keep, e->facts->platform, &c->out);
     buf_add_char(&c->out, '\n');

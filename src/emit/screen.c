@@ -60,6 +60,14 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out)
                m->capacity_bytes / GIB, k->seq, STR_ARG(gbs));
 }
 
+void screen_program(const struct facts *f, struct buf *out)
+{
+    struct str does = program_does_otherwise(&f->program);
+    if (does.n)
+        buf_printf(out, MARK_HANG "%.*s %.*s: the figures are of a step that trains so\n",
+                   STR_ARG(f->program.script), STR_ARG(does));
+}
+
 void screen_assumed(const struct facts *f, struct buf *out)
 {
     struct str line = emit_assumed_line(out->arena, f);

@@ -67,6 +67,18 @@ struct program program_of(struct str script)
     return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name), .script = script};
 }
 
+struct str program_does_otherwise(const struct program *p)
+{
+    switch (p->task) {
+    case TASK_UNSAID:
+    case TASK_TRAINING: break;
+    case TASK_INFERENCE: return STR("does inference");
+    case TASK_EVALUATION: return STR("evaluates");
+    case TASK_CONVERSION: return STR("converts checkpoints");
+    }
+    return STR("");
+}
+
 /* ---- by its flags ---- */
 
 /* Whether one name is the other but for a slip: what differs more is another flag. A dash for an

@@ -58,6 +58,8 @@ struct program {
     VEC(struct doubt) doubts;
 };
 
+/* What it does that is no training: "does inference"; empty: it trains, or nobody says. */
+struct str program_does_otherwise(const struct program *p);
 /* By the words in front of the arguments, the last of which is the script or module; none of them
    known is PROGRAM_OTHER. */
 struct program program_of(struct str script);
