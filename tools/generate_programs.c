@@ -146,7 +146,8 @@ static void write_program(struct generator *g, const struct node *root)
                                         "commit",   "date",   "proof",    "sections",   "commands",
                                         "model",    "checks", "prefixes", "flags",      "keys",
                                         "parser",   "words",  "world",    "world_when", "sizes",
-                                        "inherits", "keeps",  "release",  "presets",    NULL};
+                                        "inherits", "keeps",  "release",  "presets",    "makes",
+                                        NULL};
     static const char *const texts[] = {"name",       "title",    "source",  "model",
                                         "world_when", "inherits", "release", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", "world",
@@ -159,6 +160,7 @@ static void write_program(struct generator *g, const struct node *root)
         if (node_get(root, str_of(lists[i])))
             tables_write_texts(g, lists[i], node_get(root, str_of(lists[i])));
     write_truth(g, root, "checks", "megatron", "checked_by_megatron");
+    write_truth(g, root, "makes", "flags", "makes_flags");
     write_parser(g, root);
     write_settings(g, "flags", node_get(root, STR("flags")), node_get(root, STR("words")));
     write_settings(g, "keys", node_get(root, STR("keys")), node_get(root, STR("words")));

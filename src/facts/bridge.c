@@ -105,12 +105,28 @@ bool bridge_recipe_lacks(const struct bridge_recipe *r, int param)
     return param_among(param, r->absent, r->n_absent);
 }
 
+/* What it sets, or all of its releases do; NULL: nothing. */
+static const struct value *said_of(const struct bridge_recipe *r, int param)
+{
+    const struct value *v = setting_of(r, param);
+    bool common = !v && r->common >= 0 && !bridge_recipe_lacks(r, param);
+    return common ? setting_of(&bridge_recipes[r->common], param) : v;
+}
+
+/* A named set of precision settings that a recipe has changed has no name: its numbers stand in its
+   place. */
+static bool has_precision_of_its_own(const struct bridge_recipe *r)
+{
+    const struct value *fp8 = setting_of(r, P_fp8), *fp4 = setting_of(r, P_fp4);
+    bool numbers = (fp8 && fp8->kind == VALUE_STRING) || (fp4 && fp4->kind == VALUE_STRING);
+    return numbers && !setting_of(r, P_mixed_precision);
+}
+
 struct value bridge_recipe_value(const struct bridge_recipe *r, int param)
 {
     if (!r->made || param_among(param, r->unknown, r->n_unknown)) return value_unknown();
-    const struct value *v = setting_of(r, param);
-    if (!v && r->common >= 0 && !bridge_recipe_lacks(r, param))
-        v = setting_of(&bridge_recipes[r->common], param);
+    if (param == P_mixed_precision && has_precision_of_its_own(r)) return value_null();
+    const struct value *v = said_of(r, param);
     return v ? *v : param_table[param].in[FRAMEWORK_BRIDGE]->default_value;
 }
 

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "base/path.h"
 #include "base/version.h"
+#include "facts/automodel.h"
 #include "facts/profile.h"
 
 /* Where a repository keeps the version of the framework that is developed in it. */
@@ -52,9 +53,56 @@ static bool is_before(struct str version, const struct profile *release)
     return version_cmp(version, release->version) < 0;
 }
 
-static struct str known_release(enum framework framework, struct str version)
+/* The releases that have the module which stands at *i; the table is sorted by path, and *i is left
+   at its last record. */
+static uint32_t releases_of(uint32_t *i)
 {
-    if (!version.n || profile_find(framework, version)) return version;
+    uint32_t releases = automodel_modules[*i].releases;
+    while (*i + 1 < automodel_module_count &&
+           str_eq(automodel_modules[*i + 1].path, automodel_modules[*i].path))
+        releases |= automodel_modules[++*i].releases;
+    return releases;
+}
+
+static bool has_module(struct arena *a, struct str root, struct str path)
+{
+    struct str folder = root, part;
+    while (str_split(&path, '.', &part))
+        folder = path_join(a, folder, part);
+    return io_is_folder(folder.p) || io_is_file(arena_printf(a, "%.*s.py", STR_ARG(folder)).p);
+}
+
+/* Whether a checkout has most of the modules, of the first few, that a release has and the one
+   before has not. */
+static bool has_what_came_with(struct arena *a, struct str root, uint32_t release, uint32_t before)
+{
+    enum { ASKED = 9 };
+    int asked = 0, found = 0;
+    for (uint32_t i = 0; i < automodel_module_count && asked < ASKED; i++) {
+        uint32_t releases = releases_of(&i);
+        if (!(releases & release) || (releases & before)) continue;
+        asked++;
+        found += has_module(a, root, automodel_modules[i].path);
+    }
+    return 2 * found > asked;
+}
+
+/* AutoModel keeps the number of a release until long after it, main above all: the release that its
+   modules are of. */
+static struct str grown_release(struct arena *a, struct str root, const struct profile *known)
+{
+    uint32_t newest = profile_newest(FRAMEWORK_AUTOMODEL, RELEASES_ALL)->bit, bit = known->bit;
+    while (bit > newest && has_what_came_with(a, root, bit >> 1, bit))
+        bit >>= 1;
+    return profile_newest(FRAMEWORK_AUTOMODEL, bit)->version;
+}
+
+static struct str known_release(struct arena *a, struct str root, enum framework framework)
+{
+    struct str version = version_of(a, root, framework);
+    const struct profile *known = version.n ? profile_find(framework, version) : NULL;
+    if (known && framework == FRAMEWORK_AUTOMODEL) return grown_release(a, root, known);
+    if (!version.n || known) return version;
     const struct profile *oldest = profile_oldest(framework, RELEASES_ALL);
     return is_before(version, oldest) ? oldest->version : STR("main");
 }
@@ -107,7 +155,7 @@ struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t
                             enum framework framework)
 {
     struct str root = root_of(a, diags, source, framework);
-    return root.n ? known_release(framework, version_of(a, root, framework)) : STR("");
+    return root.n ? known_release(a, root, framework) : STR("");
 }
 
 struct str checkout_text(struct arena *a, const struct diags *diags, uint32_t source,

@@ -186,6 +186,7 @@ void launched_seek(struct arena *a, const struct diags *diags, uint32_t source, 
                    struct sought *items, size_t n)
 {
     static const char *const parsers[] = {"megatron/training/arguments.py",
+                                          "megatron/post_training/arguments.py",
                                           "megatron/arguments.py"}; /* of former releases */
     if (!n) return;
     struct arena_mark mark = arena_mark(a);

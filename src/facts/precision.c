@@ -171,7 +171,10 @@ void precision_derive(struct facts *f)
     }
     bool silent =
         !is_written(f, P_bf16) && !is_written(f, P_fp16) && !str_is(f->format, "megatron");
-    if (!row && silent && !is_written(f, P_precision) && !by_name) {
+    /* a recipe's settings without a name are a changed bf16_with_…, whose FP8 it says */
+    bool nameless = by_name && facts_get(f, P_mixed_precision)->value.kind == VALUE_NULL &&
+                    fact_is_of_recipe(facts_get(f, P_fp8));
+    if (!row && silent && !is_written(f, P_precision) && (!by_name || nameless)) {
         put(f, P_bf16, value_bool(true), "bf16, as nothing else is said");
         put(f, P_fp16, value_bool(false), "bf16, as nothing else is said");
         if (facts_get(f, P_fp8)->value.kind == VALUE_UNKNOWN)

@@ -600,21 +600,41 @@ static void settle_releases(struct facts *f)
     if (!here) f->releases = profile_newest(f->framework, may) ? may : RELEASES_ALL;
 }
 
+static bool says_any(const struct facts *f, const int *params, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fact_is_set(facts_get(f, params[i]))) return true;
+    return false;
+}
+
 /* Flags alone that say neither what a step takes nor how many there are: a part of a command line,
    such as a model's sizes. */
 static bool is_part(const struct facts *f)
 {
     static const int of_run[] = {P_micro_batch_size, P_global_batch_size, P_train_iters,
                                  P_train_samples, P_lr};
-    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
-        if (fact_is_set(facts_get(f, of_run[i]))) return false;
-    return f->program.bare;
+    return f->program.bare && !says_any(f, of_run, sizeof of_run / sizeof *of_run);
+}
+
+/* A document of flags that says what the model is and nothing of how it is laid out, or the other
+   way round: the other half stands in a file that it is merged with. */
+static bool is_half(const struct facts *f)
+{
+    static const int of_model[] = {P_num_layers, P_hidden_size, P_use_checkpoint_args};
+    static const int of_layout[] = {P_micro_batch_size, P_tensor_model_parallel_size,
+                                    P_pipeline_model_parallel_size, P_expert_model_parallel_size,
+                                    P_context_parallel_size};
+    bool flags = f->document && !f->program.kind && f->program.task == TASK_TRAINING;
+    return flags && says_any(f, of_model, sizeof of_model / sizeof *of_model) !=
+                        says_any(f, of_layout, sizeof of_layout / sizeof *of_layout);
 }
 
 void program_settle(struct facts *f)
 {
     struct program *p = &f->program;
-    if (is_part(f)) p->task = TASK_UNSAID;
+    bool half = is_half(f);
+    if (half || is_part(f)) p->task = TASK_UNSAID;
+    if (half) p->origin = PROGRAM_UNSAID;
     bool told = p->told || f->release_told;
     struct str *near = ARENA_ARRAY(f->arena, struct str, p->strangers.n);
     find_here(f);

@@ -30,6 +30,7 @@ struct program_kind {
                                    "--micro_batch_size 1" */
     size_t n_commands;
     bool checked_by_megatron; /* Megatron-LM's own checks of its arguments run on them */
+    bool makes_flags;         /* it makes a flag of each key: dashes are as good as underscores */
     bool parsed_by_megatron;  /* Megatron-LM's own parser reads what is none of the flags below */
     bool starts_others;       /* a launcher: no flags of Megatron-LM's are its own */
     bool closed;              /* it refuses what it does not know, else hands it on */

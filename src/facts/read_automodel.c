@@ -21,17 +21,19 @@ static bool has_section(const struct node *doc)
     return false;
 }
 
-/* Whether a section that others have too, under the same name, says nothing of AutoModel's: no key
-   of its own, and no class for the model. */
+/* Whether a section that others have too, under the same name, is no AutoModel's: most of its keys
+   are not, and the model has no class. A size such as tp_size is everybody's word. */
 static bool is_of_other(const struct node *doc)
 {
     const struct node *distributed = node_get(doc, STR("distributed"));
     const struct node *model = node_get(doc, STR("model"));
     bool class = model && model->kind == NODE_MAP && node_get(model, STR("_target_"));
     if (class || !distributed || distributed->kind != NODE_MAP || !distributed->n) return false;
+    size_t own = 0;
     for (size_t i = 0; i < distributed->n; i++)
-        if (automodel_section_has(STR("distributed"), distributed->keys[i]->text)) return false;
-    return !node_get(doc, STR("step_scheduler")) && !node_get(doc, STR("recipe"));
+        own += automodel_section_has(STR("distributed"), distributed->keys[i]->text);
+    bool sections = node_get(doc, STR("step_scheduler")) || node_get(doc, STR("recipe"));
+    return 2 * own < distributed->n && !sections;
 }
 
 static int detect(struct str text, const struct node *doc)

@@ -17,6 +17,7 @@
 #include "facts/profile.h"
 #include "facts/program_kind.h"
 #include "facts/reader.h"
+#include "facts/repeated.h"
 #include "facts/shell.h"
 #include "facts/words.h"
 
@@ -350,10 +351,24 @@ static void find_recipe(struct facts *f, struct str text, const struct flag_word
     if (r && told.n) bridge_recipe_apply_model(f, r);
 }
 
-/* The recipe that a document calls, and its model. */
-static void stand_on_target(struct facts *f, struct str name)
+/* A slip in the name of the recipe that a document calls. */
+static void misspelt_target(struct facts *f, const struct node *target, struct str name)
 {
+    struct str near = bridge_recipe_nearest(name, RELEASES_ALL);
+    if (!edit_is_slip(name, near, 2)) return;
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_ERROR, "bridge-recipe-unknown", node_span(f->diags, target),
+                 "Megatron-Bridge has no recipe %.*s", STR_ARG(name));
+    diag_suggest(f->diags, d, near);
+}
+
+/* The recipe that a document calls, and its model. */
+static void stand_on_target(struct facts *f, const struct node *doc)
+{
+    struct str name = str_last_part(bridge_target(doc), '.');
     const struct bridge_recipe *r = bridge_recipe_find(name, facts_release(f));
+    if (name.n && !r && !bridge_recipe_find(name, RELEASES_ALL))
+        misspelt_target(f, node_at(doc, STR("recipe._target_")), name);
     const struct model_input *m = r ? model_find(f->arena, r->model) : NULL;
     if (m) model_apply(f, m, ORIGIN_CATALOGUE);
     if (r) stand_on(f, r, ORIGIN_FILE);
@@ -405,25 +420,28 @@ static bool has_options(struct str text)
            str_find_str(text, STR("run_script.py")) < text.n;
 }
 
-/* The value of a launcher's option: one that it does not take ends the launch. */
-static void check_option(struct facts *f, const struct flag_words *words, size_t at)
+/* The value of a launcher's option: one that it does not take ends the launch, and of two the last
+   one wins. */
+static void check_option(struct facts *f, const struct flag_words *words, size_t at,
+                         struct repeated *before)
 {
     const struct flag_word *w = &words->items[at];
     struct str name;
     const struct program_setting *own = bridge_command_setting(w->text, &name);
-    if (!own || w->maybe || w->dynamic || own->alone || own->type == PARAM_ANY) return;
-    size_t eq = str_find(w->text, '=');
-    bool equals = eq < w->text.n;
+    if (!own || w->maybe || w->dynamic || own->alone) return;
+    bool typed = own->type != PARAM_ANY, equals = str_find(w->text, '=') < w->text.n;
     const struct flag_word *value = equals ? w : at + 1 < words->n ? w + 1 : NULL;
-    if (!value || (!equals && !value->dynamic && str_starts(value->text, STR("-")))) {
+    bool none = !value || (!equals && !value->dynamic && str_starts(value->text, STR("-")));
+    if (none && typed) {
         struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-missing", flag_word_span(f, w),
                                   "%.*s needs a value", STR_ARG(name));
         d->parameter = name;
-        return;
     }
-    struct str text = equals ? str_slice(w->text, eq + 1, w->text.n) : value->text;
-    if (!value->dynamic && !value->maybe && !own->list)
-        program_check_own(f, bridge_launchers(), own, text, flag_word_span(f, value));
+    if (none || value->dynamic || value->maybe || own->list) return;
+    struct str text = value->text;
+    if (equals) text = str_slice(text, str_find(text, '=') + 1, text.n);
+    if (typed) program_check_own(f, bridge_launchers(), own, text, flag_word_span(f, value));
+    repeated_note(before, name, text, flag_word_span(f, w));
 }
 
 /* An option that may be a slip of a launcher's. */
@@ -444,10 +462,11 @@ static void check_options(struct facts *f, const struct flag_words *words)
 {
     struct slip *slips = ARENA_ARRAY(f->arena, struct slip, words->n);
     struct sought *here = ARENA_ARRAY(f->arena, struct sought, words->n);
+    struct repeated before = {.f = f};
     size_t n = 0;
     for (size_t i = 0; i < words->n; i++) {
         const struct flag_word *w = &words->items[i];
-        check_option(f, words, i);
+        check_option(f, words, i, &before);
         struct str near = program_kind_slip(f->arena, bridge_launchers(), w->text);
         if (w->maybe || !near.n) continue;
         here[n].flag = str_slice(w->text, 0, str_find(w->text, '='));
@@ -581,7 +600,7 @@ static bool read(struct arena *a, struct diags *diags, uint32_t source, const st
     if (!map || !bridge_is_dump(doc)) forget_defaults(f);
     bool ok = true;
     if (map) {
-        stand_on_target(f, str_last_part(bridge_target(doc), '.'));
+        stand_on_target(f, doc);
         read_yaml(f, doc);
     } else {
         ok = read_overrides(f, options);

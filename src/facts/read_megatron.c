@@ -308,8 +308,9 @@ static bool has_dash(struct str key)
 /* A name with dashes in a program's own document, where only underscores are read. */
 static bool is_dashed(const struct facts *f, struct str key)
 {
-    if (!f->program.kind || !f->document || !has_dash(key)) return false;
-    const struct program_setting *own = program_kind_own(f->program.kind, key);
+    const struct program_kind *kind = f->program.kind;
+    if (!kind || !f->document || kind->makes_flags || !has_dash(key)) return false;
+    const struct program_setting *own = program_kind_own(kind, key);
     return !own || !str_eq(own->name, key);
 }
 

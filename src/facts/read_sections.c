@@ -200,6 +200,8 @@ static void read_document(struct facts *f, const struct node *doc,
     for (size_t i = 1; i < kind->n_sections; i++)
         megatron_read_section(f, node_at(all, kind->sections[i]), false, options);
     if (kind->n_keys) note_keys(f, doc, 0);
+    for (size_t i = 0; kind->makes_flags && !kind->n_keys && i < doc->n; i++)
+        note_outside(f, doc, i);
     note_slipped(f);
     take_sizes(f, all);
     program_take_world(f, all, NULL);

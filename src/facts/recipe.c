@@ -119,10 +119,12 @@ static bool has_lines(struct str text, const char *end, const char *begin)
     return false;
 }
 
-/* Value after value, as data has it whatever the file is called, or the comments of an editor's and
-   a compiler's settings: no document that is broken. */
+/* Value after value, as data has it whatever the file is called, a log, which begins with a word,
+   or the comments of an editor's and a compiler's settings: no document that is broken. */
 static bool is_other_json(struct str text)
 {
+    struct str words = str_trim(text);
+    if (words.n && words.p[0] != '{' && words.p[0] != '[') return true;
     return has_lines(text, "}", "{") || has_lines(text, "]", "[") || str_has_line(text, "//|/*");
 }
 

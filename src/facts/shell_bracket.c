@@ -9,7 +9,6 @@ enum { MOST_DOCUMENTS = 4 };
 struct bracket {
     char open, close;
     bool command;                    /* $( ) or <( ): what is in it is a script */
-    bool quotes;                     /* double quotes are respected */
     struct str ends[MOST_DOCUMENTS]; /* here-documents that begin behind this line */
     size_t documents;
 };
@@ -82,6 +81,15 @@ static void skip_documents(struct shell *sh, struct bracket *b)
     b->documents = 0;
 }
 
+/* A double quote in ${NAME:-"word"} hides a brace as one in a command does; in single quotes, '"',
+   it is a letter. */
+static bool at_quoted_word(const struct shell *sh, const struct bracket *b)
+{
+    bool letter =
+        sh->in.at > 0 && sh->in.text.p[sh->in.at - 1] == '\'' && shell_peek(sh, 1) == '\'';
+    return b->open == '{' && shell_peek(sh, 0) == '"' && !letter;
+}
+
 /* Moves to the bracket that closes the one before the reading position; false: there is none. */
 static bool find_close(struct shell *sh, struct bracket b)
 {
@@ -92,7 +100,7 @@ static bool find_close(struct shell *sh, struct bracket b)
             sh->in.at++;
         else if (b.command && c == '\'')
             skip_single(sh);
-        else if (b.command && c == '"')
+        else if ((b.command && c == '"') || at_quoted_word(sh, &b))
             skip_double(sh);
         else if (b.command && at_comment(sh))
             while (!shell_at_end(sh) && shell_peek(sh, 1) != '\n')

@@ -402,6 +402,9 @@ bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool know
 /* The same of a command that does not run: told at the end, where it ran nowhere else. */
 void shell_note_tail(struct shell *sh, const struct shell_fields *words);
 void shell_tell_tails(struct shell *sh);
+/* A comment from there to the reading position: in a here-document a backslash joins the lines
+   before they are read as commands, and so the rest of the command with it. */
+void shell_note_comment(struct shell *sh, size_t from);
 
 /* ---- other findings about the script (shell_notice.c) ---- */
 /* What is known only at the end: misspelt variables, arguments that matter, CR LF. */

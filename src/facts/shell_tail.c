@@ -100,12 +100,33 @@ static struct shell_tail tail_of(const struct shell *sh, struct str name, bool t
     return (struct shell_tail){.at = sh->command_at, .cut = sh->cut, .name = name, .told = told};
 }
 
+/* A script whose interpreter, on the line before, was given none. */
+static bool is_script(const struct shell *sh, const struct shell_fields *words, struct str *name)
+{
+    const struct shell_fields *before = &sh->before;
+    *name = str_last_part(shell_str(words->items[0]), '/');
+    if (!before->n || words->n < 2 || !str_ends(*name, STR(".py"))) return false;
+    bool interpreter = false;
+    for (size_t i = 0; i < before->n; i++) {
+        struct str word = shell_str(before->items[i]);
+        if (str_ends(word, STR(".py")) || str_is_any(word, "-m|-c")) return false;
+        interpreter |= str_is_any(word, "python|python3|coverage|torchrun");
+    }
+    const struct shell_text *last = &before->items[before->n - 1];
+    if (!interpreter || !last->n) return false;
+    uint32_t line = shell_span(sh, last->at[last->n - 1], 1).line;
+    return line + 1 == shell_span(sh, sh->command_at, 1).line;
+}
+
 bool shell_is_tail(struct shell *sh, const struct shell_fields *words, bool known)
 {
-    struct str name = shell_str(words->items[0]);
+    struct str name = shell_str(words->items[0]), script;
     bool flag = is_flag(name),
          override = (sh->launch_goes_on || known) && flag_word_is_override(name);
-    if (!flag && !override && !is_arguments(sh, words, &name)) return false;
+    if (is_script(sh, words, &script))
+        name = script;
+    else if (!flag && !override && !is_arguments(sh, words, &name))
+        return false;
     struct shell_tail tail = tail_of(sh, name, true);
     /* another program than the training may well fail, and an array may hold a program */
     bool sure = (flag || override) && (sh->launch_goes_on || known);
@@ -121,6 +142,31 @@ void shell_note_tail(struct shell *sh, const struct shell_fields *words)
     bool argument = is_flag(name) || flag_word_is_override(name); /* no program is called so */
     if (written && argument && sh->tails.n < SHELL_MAX_NOTED)
         *VEC_PUSH(sh->arena, &sh->tails) = tail_of(sh, name, false);
+}
+
+void shell_note_comment(struct shell *sh, size_t from)
+{
+    struct shell_text t = sh->in.text;
+    if (!t.at || sh->in.at <= from + 1 || sh->live == SHELL_DEAD) return;
+    struct shell_place first = shell_place(sh, t.at[from]),
+                       last = shell_place(sh, t.at[sh->in.at - 1]);
+    if (first.source != last.source || first.byte >= last.byte) return;
+    struct str lines = str_slice(source_text(sh, first.source), first.byte, last.byte);
+    size_t end = str_find(lines, '\n');
+    struct str below = str_trim(str_slice(lines, end, lines.n));
+    if (end == lines.n || !str_ends(str_slice(lines, 0, end), STR("\\"))) return;
+    size_t n = 0;
+    while (n < below.n && !shell_is_blank(below.p[n]) && below.p[n] != '=')
+        n++;
+    struct str name = str_slice(below, 0, n);
+    if (!is_flag(name)) return;
+    struct diag *d = diag_add(sh->f->diags, SEVERITY_WARNING, "comment-in-continuation",
+                              shell_span(sh, t.at[from], 1),
+                              "the lines are joined before they are run: %.*s and what follows it "
+                              "is part of this comment",
+                              STR_ARG(name));
+    diag_help(sh->f->diags, d, "put the comment above the command");
+    move_comment(sh, d, t.at[from]);
 }
 
 static bool is_told(const struct shell *sh, uint32_t at)

@@ -69,8 +69,10 @@ void shell_skip_blanks(struct shell *sh)
             sh->in.at++;
         } else if (c == '#') {
             if (continues) sh->comment = shell_offset(sh) + 1;
+            size_t from = sh->in.at;
             while (!shell_at_end(sh) && shell_peek(sh, 0) != '\n')
                 sh->in.at++;
+            shell_note_comment(sh, from);
             return;
         } else if (c != ' ' && c != '\t' && c != '\r') {
             return;

@@ -92,7 +92,7 @@ static void carry_written(const struct facts *from, const struct facts *effectiv
 static bool is_idle(const struct facts *from, const struct facts *effective, int param)
 {
     bool adapters = str_is(facts_str(effective, P_task), "peft"),
-         fp8 = str_starts(facts_str(effective, P_precision), STR("fp8"));
+         fp8 = facts_get(effective, P_fp8)->value.kind == VALUE_STRING;
     if (fact_is_set(facts_get(from, param))) return false;
     return (!adapters && str_starts(param_table[param].name, STR("peft_"))) ||
            (!fp8 && param == P_fp8_recipe);

@@ -267,9 +267,10 @@ struct str rule_message(const struct rule *r, const struct facts *f, struct aren
 }
 
 /* What Megatron-LM refuses, a program that checks its arguments itself may take; what is impossible
- * nobody takes. */
+   nobody takes, and what its training scripts alone refuse, no program beside them does. */
 static enum severity severity_of(const struct rule *r, const struct facts *f)
 {
+    if (r->of_trainer && !program_vouches(&f->program)) return SEVERITY_INFO;
     bool doubtful =
         r->severity == SEVERITY_ERROR && !r->everywhere && !program_vouches(&f->program);
     return doubtful ? SEVERITY_WARNING : r->severity;

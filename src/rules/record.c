@@ -341,7 +341,9 @@ static void read_programs(struct loader *l, const struct key *key, const struct 
                           struct rule *r)
 {
     r->everywhere = str_is(node->text, "all");
-    if (!r->everywhere) record_error(l, node, "%s must be all", key->name);
+    r->of_trainer = str_is(node->text, "own");
+    if (!r->everywhere && !r->of_trainer)
+        record_error(l, node, "%s must be all or own", key->name);
 }
 
 static void read_check(struct loader *l, const struct key *key, const struct node *node,

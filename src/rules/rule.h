@@ -61,6 +61,8 @@ struct rule {
     bool native;       /* found by the readers, no expression */
     bool everywhere;   /* errors: they hold in programs that check their arguments themselves too;
                           warnings: in checkouts of before the known releases too */
+    bool of_trainer;   /* its check stands in Megatron-LM's own training scripts: a program of
+                          rules/programs that checks its arguments itself has it not */
     bool plans_silent; /* assumptions: hold in a plan file too that leaves the parameter at its
                           framework's default */
     bool plans_estimated; /* plans_silent, of what is estimated alone: no file says it */

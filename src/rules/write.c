@@ -175,6 +175,7 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
                ".plans_never = %d,\n",
                (int)r->role, r->native, r->plans_silent, r->plans_estimated, r->plans_never);
     buf_printf(w->out, "    .everywhere = %d,\n", r->everywhere);
+    buf_printf(w->out, "    .of_trainer = %d,\n", r->of_trainer);
     buf_printf(w->out, "    .confidence = %a, .margin = %a, .parameter = %d,\n", r->confidence,
                r->margin, r->parameter);
     buf_printf(w->out, "    .upwards_free = %d, .uneven = %a,\n", r->upwards_free, r->uneven);

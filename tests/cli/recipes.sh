@@ -74,3 +74,11 @@ told "did you mean train.global_batch_size?" "$launch qwen3_30b_a3b_pretrain_con
 told "did you mean model.num_moe_experts?" "$launch qwen3_30b_a3b_pretrain_config model.num_experts=8"
 told "override dataset.seq_length" "$launch qwen3_30b_a3b_pretrain_config model.seq_length=2048"
 accept "$launch qwen3_30b_a3b_pretrain_config -sl 2048"
+
+# a recipe whose named set of precision settings was changed: its numbers count, in a conversion too, MXFP8's recipe with them
+printf '#!/bin/bash\npython scripts/performance/run_script.py --model_family_name kimi --model_recipe_name kimi_k2 --num_gpus 256 --gpu gb300 --compute_dtype fp8_mx --max_steps 5\n' >perf.sh
+expect 0 "mxfp8" "$moeplan" eval plan.precision --in perf.sh
+expect 0 "--fp8-recipe mxfp8" "$moeplan" convert perf.sh --to megatron
+sed -i 's/--gpu gb300 --compute_dtype fp8_mx/--gpu h100 --compute_dtype bf16/; s/256/1024/' perf.sh
+run 0 "$moeplan" convert perf.sh --to megatron
+lacks "fp8"

@@ -206,3 +206,44 @@ none "seed\|hop"
 echo 'mine: {hop: 1}' >>b.yaml
 concise --as bridge b.yaml
 none "seq_length here"
+
+# a here-document joins lines at their backslashes, and a comment in it takes the rest; an option of a launcher's twice
+cat >here.sh <<'EOF'
+#!/bin/bash
+run=$(cat <<- EOM
+  python scripts/performance/setup_experiment.py \
+    --model_family_name qwen \
+    # tuned by hand \
+    --model_recipe_name qwen3_30b_a3b \
+    --num_gpus 8 --gpu h100
+EOM
+)
+bash -c "$run"
+EOF
+concise here.sh
+found 5 comment-in-continuation "part of this comment"
+sed -i '/tuned by hand/d; s/--num_gpus 8/--micro_batch_size 1 --micro_batch_size 2 &/' here.sh
+concise here.sh
+found 6 flag-repeated "2 wins over 1"
+
+# a quote in a variable's other value; a script whose interpreter is on the line before; no iteration at all
+printf '#!/bin/bash\nLR=${LR:-"0.01}\nMIN=${MIN:-"0.0"}\n%s\n' "$(sed 1d e.sh)" >quote.sh
+concise quote.sh
+found 2 shell-syntax "this quote is not closed"
+printf "#!/bin/bash\nX=\${X//'\"'/}\n%s\n" "$(sed 1d e.sh)" >quote.sh
+concise quote.sh
+none shell-syntax
+printf '#!/bin/bash\nuv run coverage run -a --source=$R/nemo_rl\n    $R/examples/run_sft.py --config sft.yaml policy.megatron_cfg.tensor_model_parallel_size=2 cluster.gpus_per_node=2\n' >cov.sh
+concise cov.sh
+found 3 lost-backslash run_sft.py
+script pretrain_gpt.py "$data --train-iters 0"
+concise r.sh
+found 3 training-length-required "no iteration"
+
+# the recipe that a document calls; a size at the root of a file that has its settings in sections
+printf 'recipe:\n  _target_: megatron.bridge.recipes.qwen.qwen3.qwen3_8b_pretrian_config\ntrain: {train_iters: 10, global_batch_size: 32}\n' >target.yaml
+concise target.yaml
+found 2 bridge-recipe-unknown qwen3_8b_pretrian_config
+printf 'system:\n  tensor_model_parallel_size: 1\nmodel:\n  num_layers: 8\nhidden_size: 64\n' >fs.yaml
+concise fs.yaml
+found 5 unknown-key "FlagScale reads no hidden_size here"

@@ -108,23 +108,24 @@ static void flags_may_be_destinations(void **state)
 
 static void recipes_of_megatron_are_its_own(void **state)
 {
-    struct facts *f = read_as(*state, "megatron",
-                              "DEPENDENCIES: {image: x}\nENV_VARS: {NCCL_ALGO: Ring}\n"
-                              "ARGS:\n  num_layers: 4\n  disable_bias_linear: true\n"
-                              "  tensor_model_parallel_sise: 2\n",
-                              NULL);
+    struct facts *f =
+        read_as(*state, "megatron",
+                "DEPENDENCIES: {image: x}\nENV_VARS: {NCCL_ALGO: Ring}\n"
+                "ARGS:\n  num_layers: 4\n  disable_bias_linear: true\n  micro_batch_size: 1\n"
+                "  tensor_model_parallel_sise: 2\n",
+                NULL);
     assert_fact(f, "num_layers", "4");
     assert_fact(f, "add_bias_linear", "false");
     assert_fact(f, "program", "megatron");
     assert_str(facts_env(f, STR("NCCL_ALGO")).s, "Ring");
     assert_int_equal(count_rule(f, "unknown-key"), 1);
     assert_int_equal(f->diags->items[0].severity, SEVERITY_ERROR);
-    assert_int_equal(f->diags->items[0].at.line, 6);
+    assert_int_equal(f->diags->items[0].at.line, 7);
 }
 
 static void tests_of_inference_do_not_train(void **state)
 {
-    const char *args = "MODEL_ARGS:\n  --num-layers: 4\n";
+    const char *args = "MODEL_ARGS:\n  --num-layers: 4\n  --micro-batch-size: 1\n";
     assert_fact(read_as(*state, "megatron", args, NULL), "program_task", "training");
     struct facts *f =
         read_as(*state, "megatron", "MODE: inference\nMODEL_ARGS:\n  --num-layers: 4\n", NULL);
