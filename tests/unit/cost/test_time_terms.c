@@ -647,6 +647,23 @@ static void experts_are_launched_in_a_loop(void **state)
     assert_near(layer_of(c, moe_layer).forward.ops, fused, 1e-12);
 }
 
+/* Experts outside one kernel take turns on four streams: of each one's start a quarter is seen, of
+   one alone all of it. */
+static void experts_start_on_streams(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 1\n");
+    struct layer_time none = layer_of(c, moe_layer);
+    coefficient(c, "gemm_start_s", 1e-5);
+    struct layer_time eight = layer_of(c, moe_layer);
+    assert_near(eight.forward.grouped - none.forward.grouped, 2 * 8 * 1e-5 / 4, 1e-9);
+    assert_near(eight.backward.grouped - none.backward.grouped, 4 * 8 * 1e-5 / 4, 1e-9);
+    c->knobs.ep = 8;
+    struct layer_time one = layer_of(c, moe_layer);
+    coefficient(c, "gemm_start_s", 0);
+    none = layer_of(c, moe_layer);
+    assert_near(one.forward.grouped - none.forward.grouped, 2 * 1e-5, 1e-9);
+}
+
 /* A trained table's gradient: 4 bytes an element to make it and read it, 8 to add it in fp32. */
 static void a_trained_table_adds_its_gradient(void **state)
 {
@@ -939,6 +956,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ends_of_a_step_hide_nothing),
     cmocka_unit_test(kernels_hide_no_more_than_they_last),
     cmocka_unit_test(experts_are_launched_in_a_loop),
+    cmocka_unit_test(experts_start_on_streams),
     cmocka_unit_test(a_trained_table_adds_its_gradient),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
