@@ -622,8 +622,9 @@ static void kernels_hide_no_more_than_they_last(void **state)
                 1e-6);
 }
 
-/* Experts outside one kernel are launched from a loop, both products and, in 8 bit, the
-   quantisation of their rows. */
+/* Experts outside one kernel are launched from a loop, both products and, in 8 bit where a kernel
+   has one expert's rows, their quantisation; backward two products for each, or one of frozen ones.
+ */
 static void experts_are_launched_in_a_loop(void **state)
 {
     struct config *c = round_plan(*state, "bridge", EIGHT_EXPERTS, "ep: 4\n");
@@ -632,14 +633,21 @@ static void experts_are_launched_in_a_loop(void **state)
     coefficient(c, "host_launch", 0.25);
     struct layer_time with = layer_of(c, moe_layer);
     assert_near(with.forward.ops - without.forward.ops, 0.25 * 2 * 2, 1e-12);
+    assert_near(with.backward.ops - without.backward.ops, 0.25 * 2 * 4, 1e-12);
     assert_near(with.forward.gpu_ops, without.forward.gpu_ops, 1e-12);
     c->knobs.precision = PREC_MXFP8;
     double bare = without.forward.ops;
     with = layer_of(c, moe_layer);
     coefficient(c, "host_launch", 0);
     without = layer_of(c, moe_layer);
-    assert_near(with.forward.ops - without.forward.ops, 0.25 * 2 * 3, 1e-12);
+    assert_near(with.forward.ops - without.forward.ops, 0.25 * 2 * 4, 1e-12);
+    assert_near(with.backward.ops - without.backward.ops, 0.25 * 2 * 6, 1e-12);
     assert_true(without.forward.ops > bare);
+    c->knobs.precision = PREC_FP8_DELAYED;
+    double delayed = layer_of(c, moe_layer).forward.ops;
+    coefficient(c, "host_launch", 0.25);
+    assert_near(layer_of(c, moe_layer).forward.ops - delayed, 0.25 * 2 * 2, 1e-12);
+    c->knobs.precision = PREC_MXFP8;
     coefficient(c, "host_launch", 0.25);
     c->knobs.op_fuser = true, c->knobs.rank_capacity = 2, c->knobs.dispatcher = DISPATCH_HYBRIDEP;
     double fused = layer_of(c, moe_layer).forward.ops;
