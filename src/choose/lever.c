@@ -99,7 +99,7 @@ static bool lay_out(struct lister *l, struct config *c)
 {
     const struct knobs *k = &c->knobs, *old = &l->base->knobs;
     if (k->pp == old->pp && k->vpp == old->vpp) return true;
-    if (k->vpp > 1 && k->pp == 1) return false;
+    if ((k->vpp > 1 && k->pp == 1) || !layout_is_sayable(c, k->pp, k->vpp)) return false;
     c->layout_given = false;
     c->knobs.layout = 0;
     return split_plan(c, ARENA_NEW(l->arena, struct layout));

@@ -8,7 +8,7 @@
 #include "choose/learn.h"
 
 /* Of the ways to take one decision otherwise so many are listed: they mostly gain alike. */
-enum { SWEEP_MAX_TOGETHER = 2, SWEEP_OF_A_DECISION = 3 };
+enum { SWEEP_OF_A_DECISION = 3 };
 
 /* A trial that is expected to gain less than this part of a step is not worth its GPU hours. */
 static const double least_worth = 5e-4;
@@ -58,7 +58,7 @@ static int by_worth(const void *x, const void *y)
 /* What the rules allow of the best, single changes and pairs each up to their part. */
 static void choose(struct sweeper *s, size_t most)
 {
-    size_t part[SWEEP_MAX_TOGETHER + 1] = {0, most - most / 3, most / 3};
+    size_t part[] = {most - most / 3, most / 3}; /* single changes, and several together */
     size_t of[DECISIONS] = {0}, pairs = 0;
     struct sweep *out = s->out;
     sort_items(s->trials.items, s->trials.n, sizeof *s->trials.items, by_worth);
@@ -66,13 +66,14 @@ static void choose(struct sweeper *s, size_t most)
     for (size_t i = 0; i < s->trials.n && out->n < most; i++) {
         struct trial *t = &s->trials.items[i];
         size_t *alike = t->decision ? &of[t->decision - decisions] : &pairs;
-        if (part[t->changed] == 0 || (t->decision && *alike == SWEEP_OF_A_DECISION)) continue;
+        size_t *left = &part[t->changed > 1];
+        if (*left == 0 || (t->decision && *alike == SWEEP_OF_A_DECISION)) continue;
         t->facts = levers_facts(s->arena, s->facts, s->base, t->config);
         if (!levers_allowed(s->arena, s->rules, t->facts, s->scratch)) {
             out->refused++;
             continue;
         }
-        part[t->changed]--;
+        --*left;
         ++*alike;
         t->what = levers_text(s->arena, s->base, t->config);
         out->trials[out->n++] = *t;

@@ -157,9 +157,11 @@ const struct command command_init = {
     .arguments = "[FOLDER]",
     .max_arguments = 1,
     .help = "Set a repository of recipes up: settings, and the step of its CI or pre-commit",
-    .details = "Looks for recipes below FOLDER (.) and at what the repository is checked by, and "
-               "writes .moeplan.yaml, and a workflow of GitHub, a job of GitLab or a hook of "
-               "pre-commit. A file that is there stays as it is.\n",
+    .details =
+        "Looks for recipes below FOLDER (.) and at what the repository is checked by, and writes\n"
+        ".moeplan.yaml, and a workflow of GitHub, a job of GitLab or a hook of pre-commit. A file "
+        "that\n"
+        "is there stays as it is.\n",
     .options = options,
     .run = run,
 };

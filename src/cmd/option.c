@@ -228,8 +228,9 @@ static bool check_batch(struct cmd_context *c)
     if (!c->n_arguments) return true;
     struct str last = c->arguments[c->n_arguments - 1];
     if (num_parse_int(last, &size) && option_search(c->command, STR("gbs")).found)
-        cmd_usage_error(c, "--batch reads requests from stdin and takes no \"%.*s\"; did you mean "
-                           "--gbs %.*s?",
+        cmd_usage_error(c,
+                        "--batch reads requests from stdin and takes no \"%.*s\"; did you mean "
+                        "--gbs %.*s?",
                         STR_ARG(last), STR_ARG(last));
     else
         cmd_usage_error(c, "--batch reads requests from stdin and takes no \"%.*s\"",

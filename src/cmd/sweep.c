@@ -14,6 +14,7 @@
 #include "emit/json_writer.h"
 #include "emit/plan_json.h"
 #include "emit/trials.h"
+#include "flow/convert.h"
 #include "flow/estimate.h"
 
 enum format {
@@ -49,14 +50,12 @@ static void show_text(struct cmd_context *c, const struct sweep *s, const struct
     refused_text(c, c->arguments[0], refusal, &c->out);
     buf_printf(&c->out, "baseline: estimated step %.2f s, %.1f GiB%s\n", s->step_s, s->peak / GIB,
                verdicts[s->fits]);
-    int changed = 0;
     for (size_t i = 0; i < s->n; i++) {
         const struct trial *t = &s->trials[i];
-        if (t->changed != changed)
-            buf_add(&c->out, t->changed == 1
-                                 ? STR("one change at a time, most worth trying first\n")
-                                 : STR("then two together\n"));
-        changed = t->changed;
+        bool single = t->changed == 1;
+        if (i == 0 || single != (s->trials[i - 1].changed == 1))
+            buf_add(&c->out, single ? STR("one change at a time, most worth trying first\n")
+                                    : STR("then several together\n"));
         buf_printf(&c->out, "  %2zu. %-60.*s step %8.2f s (%+5.1f %%)  %5.1f GiB%s\n", i + 1,
                    STR_ARG(t->what), t->step_s, 100 * (t->ratio - 1), t->peak / GIB,
                    t->fits == FITS_YES ? "" : " tight");
@@ -80,6 +79,7 @@ static void show_files(struct cmd_context *c, const struct rule_set *rules, cons
         struct emit_input in = {
             .rules = rules, .facts = s->trials[i].facts, .comments = &line, .n_comments = 1};
         bool yaml = plans || in.facts->framework == FRAMEWORK_AUTOMODEL;
+        in.facts = convert_own(c->keep, rules, in.facts, plans, c->scratch);
         if (i) buf_add(&c->out, yaml ? STR("---\n") : STR("\n"));
         if (plans)
             plan_out(c, &in);
@@ -112,7 +112,7 @@ static void show_json(struct cmd_context *c, const struct rule_set *rules, const
         json_str(&w, "fits", t->fits == FITS_YES ? STR("yes") : STR("tight"));
         json_number(&w, "worth", t->worth, 6);
         json_key(&w, "plan");
-        plan_json_alone(c->keep, rules, t->facts, w.out);
+        plan_json_alone(c->keep, rules, t->facts, c->scratch, w.out);
         json_close(&w, '}');
     }
     json_close(&w, ']');
@@ -231,7 +231,8 @@ static void show_loop_json(struct cmd_context *c, const struct question *q,
         json_key(&w, "plan");
         plan_json_alone(
             c->keep, q->rules,
-            levers_facts(c->keep, q->reading->facts, &q->base->config, &t->plan->config), w.out);
+            levers_facts(c->keep, q->reading->facts, &q->base->config, &t->plan->config),
+            c->scratch, w.out);
         json_close(&w, '}');
     }
     json_close(&w, ']');
@@ -243,7 +244,8 @@ static void show_jobs(struct cmd_context *c, const struct question *q, const str
                       struct str folder)
 {
     struct trial_files *files = ARENA_ARRAY(c->keep, struct trial_files, x->n);
-    struct trials_input in = {.rules = q->rules, .items = files, .results = folder};
+    struct trials_input in = {
+        .rules = q->rules, .items = files, .results = folder, .scratch = c->scratch};
     in.runner = q->format == FORMAT_SLURM        ? TRIALS_SLURM
                 : q->format == FORMAT_KUBERNETES ? TRIALS_KUBERNETES
                                                  : TRIALS_SHELL;
@@ -302,6 +304,7 @@ static int run(struct cmd_context *c)
     q.refusal = refusal_find(c->keep, q.rules, q.reading, c->scratch);
     estimate_facts(c->keep, q.rules, q.reading->facts, c->scratch, q.base);
     if (!q.base->complete) return cmd_usage_error(c, "%.*s", STR_ARG(q.base->missing));
+    q.base->config.unstated = 0; /* a trial is what its file says, as a suggested plan is */
     return is_of_the_loop(c, q.format) ? loop(c, &q) : list(c, &q);
 }
 

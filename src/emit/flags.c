@@ -57,6 +57,20 @@ void flags_add(const struct emit_input *in, const struct flags_form *form, struc
             flags_add_param(in->facts, params[i], form->indent, form->end, out);
 }
 
+/* Whether the catalogue has what no flag can say as the model has it: one that is built on an entry
+   may have changed it. */
+static bool is_of_catalogue(struct arena *a, const struct facts *f)
+{
+    const struct model_input *entry =
+        f->model && f->model->id.n ? model_find(a, f->model->id) : NULL;
+    for (size_t i = 0; entry && i < unsaid_param_count; i++) {
+        if (!unsaid_is_known(f, unsaid_params[i])) continue;
+        const struct model_field *x = model_field_get(entry, unsaid_params[i]);
+        if (!x || !value_eq(x->value, facts_get(f, unsaid_params[i])->value)) return false;
+    }
+    return entry;
+}
+
 /* A model of the catalogue is named, so that what reads the flags can look there. */
 void flags_add_head(const struct emit_input *in, struct buf *out)
 {
@@ -69,8 +83,8 @@ void flags_add_head(const struct emit_input *in, struct buf *out)
                    STR_ARG(param_name(unsaid_params[i])), STR_ARG(value));
     }
     struct str text = buf_str(&unsaid);
-    bool named = f->model && f->model->id.n && !f->model->root;
-    if (text.n && named) buf_printf(out, "# moeplan: model=%.*s\n", STR_ARG(f->model->id));
+    if (text.n && is_of_catalogue(out->arena, f))
+        buf_printf(out, "# moeplan: model=%.*s\n", STR_ARG(f->model->id));
     emit_comments(in, out);
     if (text.n) buf_printf(out, "# no flag can say: %.*s\n", STR_ARG(text));
 }

@@ -7,6 +7,7 @@
 #include "emit/emit.h"
 #include "facts/model.h"
 #include "facts/platform.h"
+#include "flow/convert.h"
 #include "plan/peft.h"
 
 void plan_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f)
@@ -15,11 +16,11 @@ void plan_json(struct tree *t, cJSON *to, const struct rule_set *rules, const st
 }
 
 void plan_json_alone(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                     struct buf *out)
+                     struct arena *scratch, struct buf *out)
 {
     struct tree t;
     tree_open(&t, a);
-    tree_members(&t, t.root, plan_value(a, rules, f).map);
+    tree_members(&t, t.root, plan_value(a, rules, convert_own(a, rules, f, true, scratch)).map);
     tree_print(&t, out);
 }
 

@@ -11,9 +11,9 @@
 
 /* Adds "plan", a plan file as an object. */
 void plan_json(struct tree *t, cJSON *to, const struct rule_set *rules, const struct facts *f);
-/* Appends that object's text. */
+/* Appends that object's text, of any facts as a plan file has to say them (convert_own). */
 void plan_json_alone(struct arena *a, const struct rule_set *rules, const struct facts *f,
-                     struct buf *out);
+                     struct arena *scratch, struct buf *out);
 /* Adds "assumed": what was assumed, by name. */
 void assumed_json(struct tree *t, cJSON *to, const struct facts *f);
 /* Adds the members plan, assumed, derived, memory, time, evidence of an estimate. `memory` and

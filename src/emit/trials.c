@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "emit/flags.h"
 #include "facts/param_ids.h"
+#include "flow/convert.h"
 
 /* Ends a file inside the script; no emitter writes such a line. */
 #define END "END_OF_TRIAL_FILE"
@@ -102,9 +103,11 @@ static void add_trial(const struct trials_input *in, const struct trial_files *t
     struct environment env[ENVIRONMENT_MAX];
     struct buf file = buf_new(a), plan = buf_new(a);
     struct str what = t->what.n ? t->what : STR("the plan as it is");
-    struct emit_input input = {.rules = in->rules, .facts = f, .comments = &what, .n_comments = 1};
-    emitter_of(f->framework)->write(&input, &file);
+    struct emit_input input = {.rules = in->rules, .comments = &what, .n_comments = 1};
+    input.facts = convert_own(a, in->rules, f, true, in->scratch);
     emit_plan(&input, &plan);
+    input.facts = convert_own(a, in->rules, f, false, in->scratch);
+    emitter_of(f->framework)->write(&input, &file);
     buf_printf(out, "    %.*s) # %.*s\n", STR_ARG(t->id), STR_ARG(quote_line(a, what)));
     size_t n = f->framework == FRAMEWORK_AUTOMODEL ? 0 : emit_environment(f, env);
     for (size_t i = 0; i < n; i++)

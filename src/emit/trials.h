@@ -27,6 +27,7 @@ struct trials_input {
     size_t n;
     struct str results; /* the folder */
     enum trials_runner runner;
+    struct arena *scratch; /* used and not kept */
 };
 
 /* A bash script: with a number it runs that trial, without one all of them. For Slurm it is an

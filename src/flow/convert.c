@@ -239,8 +239,24 @@ static bool carry_defaults(const struct rule_set *rules, const struct facts *fro
     return changed;
 }
 
-/* What the target also needs: where the source has no word for it, or is a plan, which is silent
-   about the model and the run. What is trained may be the source's recipe's. */
+/* A launch that leaves its model to the option leaves the words to it that go with the sizes. */
+static bool leaves_model_out(const struct facts *from)
+{
+    enum fact_origin origin = facts_get(from, P_num_layers)->origin;
+    return from->model && str_is(from->format, "megatron") && origin != ORIGIN_FILE;
+}
+
+/* Whether the source is silent of the parameter as of all of its kind; a plan states its knobs. */
+static bool is_silent(const struct facts *from, int param)
+{
+    enum param_scope scope = param_table[param].scope;
+    if (fact_is_set(facts_get(from, param))) return false;
+    if (str_is(from->format, "plan")) return scope != SCOPE_PLAN || !knob_said_by(param);
+    return scope == SCOPE_MODEL && leaves_model_out(from);
+}
+
+/* What the target also needs: where the source has no word for it, or is silent as a plan is about
+   the model and the run. What is trained may be the source's recipe's. */
 static void carry_companions(struct arena *a, const struct rule_set *rules,
                              const struct facts *from, const struct facts *effective,
                              struct facts *to, struct arena *scratch)
@@ -257,10 +273,7 @@ static void carry_companions(struct arena *a, const struct rule_set *rules,
     for (int i = 0; i < (int)param_count; i++) {
         const struct fact *x = facts_get(complete, i);
         bool fresh = x->origin == ORIGIN_DERIVED && facts_get(to, i)->origin != ORIGIN_DERIVED;
-        enum param_scope scope = param_table[i].scope;
-        bool silent = str_is(from->format, "plan") && !fact_is_set(facts_get(from, i)) &&
-                      (scope == SCOPE_MODEL || scope == SCOPE_RUN);
-        if (fresh && (silent || !param_table[i].in[from->framework]->known))
+        if (fresh && (is_silent(from, i) || !param_table[i].in[from->framework]->known))
             facts_set(to, i, x->value, ORIGIN_FILE, NULL, nothing);
     }
 }
@@ -462,6 +475,16 @@ void convert_facts(struct arena *a, const struct rule_set *rules, const struct f
     lose_foreign(a, from, out);
     if (complete) lose_unsayable(a, rules, out);
     if (complete && !str_is(from->format, "plan")) lose_model(a, from, out);
+}
+
+const struct facts *convert_own(struct arena *a, const struct rule_set *rules,
+                                const struct facts *f, bool plan, struct arena *scratch)
+{
+    struct conversion x;
+    bool is_plan = str_is(f->format, "plan");
+    if (plan ? is_plan : !is_plan && !leaves_model_out(f)) return f;
+    convert_facts(a, rules, f, f->framework, !plan, scratch, &x);
+    return x.facts;
 }
 
 void convert_check(struct arena *a, struct arena *scratch, struct diags *found,

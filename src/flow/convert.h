@@ -31,6 +31,12 @@ struct conversion {
    kept. */
 void convert_facts(struct arena *a, const struct rule_set *rules, const struct facts *from,
                    enum framework to, bool complete, struct arena *scratch, struct conversion *out);
+/* What a file of `f`, whose overrides are not applied yet, has to say in its framework's own form
+   or as a plan file: a plan, and a launch that leaves its model to an option, are silent where the
+   one means a default, and a recipe where the other leaves it open. Other facts are returned as
+   they are. `scratch` is used and not kept. */
+const struct facts *convert_own(struct arena *a, const struct rule_set *rules,
+                                const struct facts *f, bool plan, struct arena *scratch);
 /* The findings of the target's framework about the text that came of it, sorted; `plan`: it is a
    plan file, else the framework's own form. */
 void convert_check(struct arena *a, struct arena *scratch, struct diags *found,

@@ -108,7 +108,7 @@ struct axis axis_vpp(const struct config *base, const struct knobs *k)
     bool free = config_traits(base)->chooses_stages;
     int chunks = layers + (free ? 2 : 0); /* embedding and loss count as a layer each */
     for (int vpp = 2; vpp <= MOST_VIRTUAL && vpp * k->pp <= chunks; vpp++)
-        if (free || layout_cut(layers, vpp * k->pp, k->pp).length) axis_add(&x, vpp);
+        if (layout_is_sayable(base, k->pp, vpp)) axis_add(&x, vpp);
     return x;
 }
 

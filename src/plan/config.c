@@ -91,6 +91,11 @@ int64_t knobs_scheduled(const struct knobs *k)
     return at_least_one(knobs_microbatches(k) / knobs_schedules(k));
 }
 
+int64_t knobs_local_batch(const struct knobs *k)
+{
+    return k->mbs * knobs_scheduled(k);
+}
+
 /* ---- the machine ---- */
 
 bool config_machine(const struct facts *f, struct machine *out)

@@ -393,6 +393,8 @@ int knobs_replicas(const struct knobs *k);
 int64_t knobs_microbatches(const struct knobs *k);
 /* Those that one pass of the pipeline's schedule takes, at least 1. */
 int64_t knobs_scheduled(const struct knobs *k);
+/* Sequences of one such pass: AutoModel's local batch. */
+int64_t knobs_local_batch(const struct knobs *k);
 /* The passes of a step, at least 1. */
 static inline int knobs_schedules(const struct knobs *k)
 {
@@ -422,6 +424,9 @@ struct stage_cut {
     bool rounded;
 };
 struct stage_cut layout_cut(int layers, int stages, int pp);
+/* Whether the framework has words for so many virtual stages: it takes their number, or a length
+   gives it. */
+bool layout_is_sayable(const struct config *c, int pp, int vpp);
 
 /* How many fields that say something about their layers differ in two models; 0: they are the same.
  */

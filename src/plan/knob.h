@@ -81,6 +81,8 @@ bool knob_say_words(const struct knob_saying *s, const struct knobs *k, const st
 bool knob_is_sayable(const struct knob *knob, enum framework framework);
 /* Says one knob in the facts of its framework. */
 void knob_say(const struct knob_saying *s, const struct config *c, const struct knob *knob);
+/* Says the microbatch and the local batch of a schedule that takes the one out of the other. */
+void knob_say_local_batch(const struct knob_saying *s, const struct config *c);
 /* Changes the facts of `from` to say what is other in `to`, whatever says it now. */
 void knobs_say_changes(const struct config *from, const struct knobs *to, struct facts *f);
 /* Writes every knob into the facts of its framework (origin ORIGIN_OPTION unless the user set it),

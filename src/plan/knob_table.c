@@ -242,12 +242,23 @@ static void settle_adapters(const struct facts *f, struct config *c)
    (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models, and of MoE models
    that are Hugging Face's as they are, reshard unless pipelined
    (nemo_automodel/components/distributed/parallelizer_utils.py). */
+static bool has_moe_class(const struct facts *f, const struct config *c)
+{
+    return c->model.experts > 0 && facts_bool(f, P_automodel_moe, true);
+}
+
+/* The key that says it: their own where it is there. */
+static int resharding_param(const struct facts *f, const struct config *c)
+{
+    bool own = has_moe_class(f, c) && fact_is_set(facts_get(f, P_moe_reshard_after_forward));
+    return own ? P_moe_reshard_after_forward : P_reshard_after_forward;
+}
+
 static void settle_resharding(const struct facts *f, struct config *c)
 {
     struct knobs *k = &c->knobs;
-    bool moe = c->model.experts > 0 && facts_bool(f, P_automodel_moe, true);
-    const struct fact *own = facts_get(f, P_moe_reshard_after_forward);
-    const struct fact *x = moe && fact_is_set(own) ? own : facts_get(f, P_reshard_after_forward);
+    bool moe = has_moe_class(f, c);
+    const struct fact *x = facts_get(f, resharding_param(f, c));
     k->reshard_stated = fact_is_set(x) && x->value.kind == VALUE_BOOL;
     k->reshard_after_forward = k->reshard_stated ? x->value.b : !moe;
 }
@@ -259,12 +270,14 @@ static void say_own(const struct knob_saying *s, const struct config *c, int par
     knob_put(s, param, knob_get(s->facts->arena, &c->knobs, knob_of(param)));
 }
 
-/* Where it is not the framework's default, and not said of the experts' models alone. */
+/* Where it is not the framework's default, by the key that says it already. */
 static void say_resharding(const struct knob_saying *s, const struct config *c,
                            const struct knob *knob)
 {
-    if (c->knobs.reshard_stated && !fact_is_set(facts_get(s->facts, P_moe_reshard_after_forward)))
-        knob_put(s, knob->param, value_bool(c->knobs.reshard_after_forward));
+    int param = resharding_param(s->facts, c);
+    (void)knob;
+    if (c->knobs.reshard_stated || fact_is_set(facts_get(s->facts, param)))
+        knob_put(s, param, value_bool(c->knobs.reshard_after_forward));
 }
 
 /* What stands beside a knob for some of its values only. */
@@ -328,21 +341,19 @@ static void say_context(const struct knob_saying *s, const struct config *c,
         say_exchange(s, c, knob_of(P_cp_comm_type));
 }
 
+void knob_say_local_batch(const struct knob_saying *s, const struct config *c)
+{
+    const struct knobs *k = &c->knobs;
+    if (!config_has_schedule(c)) return;
+    knob_put(s, P_pp_microbatch_size, value_int(k->mbs));
+    knob_put(s, P_micro_batch_size, value_int(knobs_local_batch(k)));
+}
+
 static void say_schedules(const struct knob_saying *s, const struct config *c,
                           const struct knob *knob)
 {
-    const struct knobs *k = &c->knobs;
     (void)knob;
-    if (!config_has_schedule(c)) return;
-    knob_put(s, P_pp_microbatch_size, value_int(k->mbs));
-    knob_put(s, P_micro_batch_size, value_int(k->mbs * knobs_scheduled(k)));
-}
-
-static void say_pipeline(const struct knob_saying *s, const struct config *c,
-                         const struct knob *knob)
-{
-    knob_put(s, knob->param, value_int(c->knobs.pp));
-    say_schedules(s, c, knob);
+    knob_say_local_batch(s, c);
 }
 
 /* In the words of a schedule that cuts stages by their length. */
@@ -372,9 +383,21 @@ static void say_stages(const struct knob_saying *s, const struct config *c, cons
     say_beside(s, k->layout > 0, P_pipeline_model_parallel_layout, layout);
     bool wanted = k->vpp > 1 && (k->layout == 0 || !counts);
     say_beside(s, wanted && counts, P_num_virtual_stages_per_pipeline_rank, value_int(k->vpp));
-    say_beside(s, wanted && !counts, P_virtual_pipeline_model_parallel_size, value_int(k->vpp));
+    if (!counts)
+        say_beside(s, wanted, P_virtual_pipeline_model_parallel_size, value_int(k->vpp));
+    else if (!s->keep) /* follows from them */
+        facts_forget(s->facts, P_virtual_pipeline_model_parallel_size);
     say_beside(s, false, P_num_layers_per_virtual_pipeline_stage, value_null());
     if (config_traits(c)->schedule_takes_batch) say_schedule(s, c);
+}
+
+/* Other ranks cut the model into other stages, whatever says those. */
+static void say_pipeline(const struct knob_saying *s, const struct config *c,
+                         const struct knob *knob)
+{
+    knob_put(s, knob->param, value_int(c->knobs.pp));
+    knob_say_local_batch(s, c);
+    say_stages(s, c, knob);
 }
 
 static void say_dispatcher(const struct knob_saying *s, const struct config *c,

@@ -130,3 +130,9 @@ struct stage_cut layout_cut(int layers, int stages, int pp)
         return (struct stage_cut){0};
     return (struct stage_cut){length, !layout_stages_of_length(layers, length, pp, STR(""))};
 }
+
+bool layout_is_sayable(const struct config *c, int pp, int vpp)
+{
+    bool free = vpp == 1 || config_traits(c)->chooses_stages;
+    return free || layout_cut(c->model.num_layers, pp * vpp, pp).length > 0;
+}

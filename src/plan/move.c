@@ -19,7 +19,9 @@ static struct str recompute_text(struct arena *a, const struct knobs *k)
 static struct str graphs_text(struct arena *a, const struct knobs *k)
 {
     if (k->graph_impl == GRAPH_NONE) return STR("none");
-    return value_text(a, knob_get(a, k, knob_of(P_cuda_graph_scope)));
+    struct value parts = knob_get(a, k, knob_of(P_cuda_graph_scope));
+    bool whole = parts.kind != VALUE_LIST || parts.list->n == 0;
+    return value_text(a, whole ? knob_get(a, k, knob_of(P_cuda_graph_impl)) : parts);
 }
 
 /* GPUs that share one copy of the optimizer's states, in how many groups. */

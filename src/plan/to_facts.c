@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan's knobs as facts: the inverse of config_from_facts. */
 #include "base/buf.h"
+#include "facts/param_ids.h"
+#include "plan/framework.h"
 #include "plan/knob.h"
 
 /* Kept is also the assumed size of the work, which no plan decides. */
@@ -56,6 +58,21 @@ void config_to_facts(const struct config *c, struct facts *f)
         if (i < knob_count || knob_table[i].say) knob_say(&s, c, &knob_table[i]);
 }
 
+/* A batch that nobody states is one microbatch a rank: of other ranks another. */
+static bool batch_follows(const struct facts *f, const struct knobs *from, const struct knobs *to)
+{
+    enum fact_origin origin = facts_get(f, P_global_batch_size)->origin;
+    return knobs_dp(from) != knobs_dp(to) && (origin <= ORIGIN_DEFAULT || origin == ORIGIN_DERIVED);
+}
+
+/* Experts of which nobody says how they are split are split like the dense weights. */
+static bool experts_follow(const struct config *c, const struct facts *f, int old_tp)
+{
+    const struct fact *etp = facts_get(f, P_expert_tensor_parallel_size);
+    return c->model.experts > 0 && config_traits(c)->experts_follow_tensor &&
+           c->knobs.tp != old_tp && !fact_is_set(etp);
+}
+
 void knobs_say_changes(const struct config *from, const struct knobs *to, struct facts *f)
 {
     struct knob_saying s = {f, false};
@@ -63,5 +80,9 @@ void knobs_say_changes(const struct config *from, const struct knobs *to, struct
     c.knobs = *to;
     for (size_t i = 0; i < knob_field_count; i++)
         if (!knob_same(&knob_table[i], &from->knobs, to)) knob_say(&s, &c, &knob_table[i]);
+    if (batch_follows(f, &from->knobs, to)) knob_put(&s, P_global_batch_size, value_int(to->gbs));
+    if (experts_follow(&c, f, from->knobs.tp))
+        knob_put(&s, P_expert_tensor_parallel_size, value_int(to->etp));
+    if (knobs_local_batch(to) != knobs_local_batch(&from->knobs)) knob_say_local_batch(&s, &c);
     facts_derive(f);
 }

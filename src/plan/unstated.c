@@ -74,8 +74,8 @@ static bool frozen_is_open(const struct facts *f, const struct knobs *k)
     return str_is(f->format, "plan") && k->task == TASK_PEFT && !k->fp8_param_gather;
 }
 
-/* Megatron-core's own module, which short attention kernels made useless, is what a plan means least
-   often by selective recomputation. */
+/* Megatron-core's own module, which short attention kernels made useless, is what a plan means
+   least often by selective recomputation. */
 static bool modules_are_open(const struct facts *f, const struct config *c)
 {
     const struct fact *x = facts_get(f, P_recompute_modules);

@@ -400,11 +400,38 @@ static void assumed_work_stays_assumed(void **state)
     assert_int_equal(facts_get(f, P_overlap_grad_reduce)->origin, ORIGIN_OPTION);
 }
 
+/* What follows other knobs where nobody states it stays what it was when those change; and what
+   interleaving says follows from what says it now. */
+static void silence_is_no_change(void **state)
+{
+    struct facts *f = question(*state, FRAMEWORK_MEGATRON);
+    set(f, P_tensor_model_parallel_size, value_int(4));
+    set(f, P_pipeline_model_parallel_size, value_int(4));
+    set(f, P_num_layers_per_virtual_pipeline_stage, value_int(6));
+    facts_derive(f);
+    struct config c;
+    assert_true(config_from_facts(*state, f, &c));
+    assert_int_equal(c.knobs.etp, 4);
+    assert_int_equal(c.knobs.gbs, 4);
+    struct knobs to = c.knobs;
+    to.tp = 2;
+    to.pp = 2;
+    knobs_say_changes(&c, &to, f);
+    assert_int_equal(facts_int(f, P_expert_tensor_parallel_size, 0), 4);
+    assert_int_equal(facts_int(f, P_global_batch_size, 0), 4);
+    assert_int_equal(facts_int(f, P_virtual_pipeline_model_parallel_size, 0), 2);
+    struct config back;
+    assert_true(config_from_facts(*state, f, &back));
+    for (size_t i = 0; i < knob_field_count; i++)
+        assert_true(knob_same(&knob_table[i], &to, &back.knobs));
+}
+
 /* AutoModel's schedule takes the local batch: the microbatch has a key of its own. */
 static void a_schedule_has_its_own_microbatch(void **state)
 {
     struct facts *f = question(*state, FRAMEWORK_AUTOMODEL);
     set(f, P_pipeline_model_parallel_size, value_int(2));
+    set(f, P_global_batch_size, value_int(256));
     set(f, P_micro_batch_size, value_int(8));
     set(f, P_pp_microbatch_size, value_int(4));
     struct config c;
@@ -415,6 +442,10 @@ static void a_schedule_has_its_own_microbatch(void **state)
     knobs_say_changes(&c, &to, f);
     assert_int_equal(facts_int(f, P_pp_microbatch_size, 0), 2);
     assert_int_equal(facts_int(f, P_micro_batch_size, 0), 8);
+    /* half as many ranks have twice the sequences each, still in one pass */
+    to.cp = 2;
+    knobs_say_changes(&c, &to, f);
+    assert_int_equal(facts_int(f, P_micro_batch_size, 0), 16);
 }
 
 /* Eight sequences for each of 32 pipelines, in local batches of two. */
@@ -490,6 +521,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(plans_are_read_back_from_their_facts),
     cmocka_unit_test(changes_replace_what_plans_keep),
     cmocka_unit_test(assumed_work_stays_assumed),
+    cmocka_unit_test(silence_is_no_change),
     cmocka_unit_test(a_schedule_has_its_own_microbatch),
     cmocka_unit_test(a_stated_local_batch_is_a_pass),
     cmocka_unit_test(a_schedule_cuts_stages_by_their_length),
