@@ -37,8 +37,6 @@
     X(grouped_pad, 30)           /* rows an expert's tiles compute for nothing */                  \
     X(grouped_training, 0.8)     /* rate of training's grouped GEMMs in 16 bit against a GEMM's */ \
     X(grouped_training_low, 0.85)            /* same in FP8 and FP4, against those kernels */      \
-    X(grouped_expert_s, 3.8e-6)              /* s an expert and grouped GEMM */                    \
-    X(grouped_expert_captured, 0.4)          /* part of it left in a captured iteration */         \
     X(experts_start_s, 25e-6)                /* s of start of the kernels around grouped GEMMs */  \
     X(experts_quantised_start_s, 40e-6)      /* same, quantised */                                 \
     X(experts_fp4_start_s, 6.4e-05)          /* same, 4 bit */                                     \

@@ -34,6 +34,11 @@ double kernel_grouped(const struct timing *t, const struct gemm_law *law, double
     return beside(compute, experts * bytes / t->hbm);
 }
 
+/* Transformer Engine deals experts' products to four streams in turn, so that one starts while
+   others run (transformer_engine/common/util/multi_stream.cpp, get_num_compute_streams;
+   gemm/cublaslt_gemm.cu, multi_stream_cublas_gemm). */
+static const double streams = 4;
+
 /* An expert's weight gradient has the rows as its inner side, whose start and end take what they do
    in a plain GEMM, and its rate is that of one: the rate of the experts' law goes with its long
    inner start, and alone is more than the chip's peak. */
@@ -41,8 +46,7 @@ static struct products grouped_products(const struct timing *t, const struct lin
                                         const struct gemm_law *plain, bool low)
 {
     const struct gemm_law *law = low ? &t->grouped_low : &t->grouped_16;
-    double launch = t->captured & SCOPE_FULL ? t->f.grouped_expert_captured : 1;
-    double start = l->one_kernel ? 0 : l->experts * launch * t->f.grouped_expert_s;
+    double start = l->one_kernel ? 0 : l->experts * plain->start_s / fmin(streams, l->experts);
     double training = low ? t->f.grouped_training_low : t->f.grouped_training;
     struct gemm_law gradient = *law;
     gradient.inner = plain->inner;
@@ -75,33 +79,30 @@ static struct products products_of(const struct timing *t, const struct linear *
 
 /* ---- known products ---- */
 
-static bool is_same(const struct known_linear *x, const struct linear *l, double wgrad_bytes,
-                    bool captured)
+static bool is_same(const struct known_linear *x, const struct linear *l, double wgrad_bytes)
 {
     const struct linear *k = &x->linear;
     return k->rows == l->rows && k->out == l->out && k->in == l->in && k->experts == l->experts &&
            k->one_kernel == l->one_kernel && k->wide == l->wide && k->frozen == l->frozen &&
-           x->wgrad_bytes == wgrad_bytes && x->captured == captured;
+           x->wgrad_bytes == wgrad_bytes;
 }
 
 /* Where a linear's products are kept, if they are. */
-static size_t slot_of(const struct linear *l, double wgrad_bytes, bool captured)
+static size_t slot_of(const struct linear *l, double wgrad_bytes)
 {
     uint64_t sum = (uint64_t)(int64_t)l->rows * 31 + (uint64_t)(int64_t)l->out * 7 +
                    (uint64_t)(int64_t)l->in * 3;
-    sum +=
-        (uint64_t)(int64_t)l->experts + (uint64_t)(int64_t)wgrad_bytes * 1001 + captured * 10007u;
+    sum += (uint64_t)(int64_t)l->experts + (uint64_t)(int64_t)wgrad_bytes * 1001;
     sum *= 0x9e3779b97f4a7c15u;
     return sum >> 40 & (KNOWN_LINEARS - 1);
 }
 
 static struct products known_products(const struct timing *t, const struct linear *l)
 {
-    bool captured = l->experts > 0 && t->captured & SCOPE_FULL; /* else it takes as long */
     if (!t->known) return products_of(t, l);
-    struct known_linear *x = &t->known->linears[slot_of(l, t->wgrad_bytes, captured)];
-    if (!is_same(x, l, t->wgrad_bytes, captured))
-        *x = (struct known_linear){*l, t->wgrad_bytes, captured, products_of(t, l)};
+    struct known_linear *x = &t->known->linears[slot_of(l, t->wgrad_bytes)];
+    if (!is_same(x, l, t->wgrad_bytes))
+        *x = (struct known_linear){*l, t->wgrad_bytes, products_of(t, l)};
     return x->products;
 }
 

@@ -35,7 +35,6 @@ enum { KNOWN_LINEARS = 1 << 10 };
 struct known_linear {
     struct linear linear; /* rows 0: none */
     double wgrad_bytes;
-    bool captured;
     struct products products;
 };
 struct known_kernels {

@@ -124,10 +124,31 @@ double experts_filled_up(const struct config *c, bool low, double rows)
     return local * fmax(multiple, rows / local + multiple / 2);
 }
 
+/* Turns of the loop that quantises one expert's rows: with delayed scaling and in NVFP4 one kernel
+   has all experts (transformer_engine/pytorch/csrc/extensions/cast.cpp, multi_tensor_quantize_impl,
+   split_quantize_nvfp4_impl). */
+static double quantise_launches(const struct work *w)
+{
+    enum precision p = w->c->knobs.precision;
+    return !w->low || p == PREC_FP8_DELAYED || p == PREC_NVFP4 ? 0 : 1;
+}
+
+/* Experts outside one kernel are launched from loops. Forward each of two linears has a product and
+   quantises its input; backward a product for each gradient, that of the weights only where it is
+   trained, and the output's gradient quantised (transformer_engine/pytorch/module/grouped_linear.py;
+   common/gemm/cublaslt_gemm.cu, multi_stream_cublas_gemm). */
+static void launch_experts(struct work *w)
+{
+    double experts = (double)w->m->experts / w->c->knobs.ep, quantise = 2 * quantise_launches(w);
+    struct host *host = work_host(w, 0, SCOPE_MOE | SCOPE_FULL, 0);
+    host->freed_by = FREED_MOE;
+    double products = knobs_trains_language(&w->c->knobs) ? 4 : 2;
+    host->launches = experts * (2 + quantise);
+    host->backward = (products + quantise) / (2 + quantise);
+}
+
 /* The fused experts' MXFP8 kernels gate, clamp and quantise in the GEMM's epilogue; only the
-   gradient of the gate still makes passes of its own. Other experts have a launch each for both
-   products, and for what quantises their rows, from one loop
-   (transformer_engine/common/gemm/cublaslt_gemm.cu, multi_stream_cublas_gemm). */
+   gradient of the gate still makes passes of its own. */
 static void experts_work(struct work *w)
 {
     const struct model_shape *m = w->m;
@@ -140,7 +161,7 @@ static void experts_work(struct work *w)
     if (m->add_bias) bias_work(w, up * rows * inner, rows * width(m));
     struct host *host = work_host(w, w->low ? 20 : 12, SCOPE_MOE | SCOPE_FULL, 0);
     host->freed_by = FREED_MOE;
-    if (!w->fused_experts) host->launches = (w->low ? 3 : 2) * (double)m->experts / k->ep;
+    if (!w->fused_experts) launch_experts(w);
 }
 
 /* Checkpointing the whole layer reads the three generators' states in the forward pass, reads and

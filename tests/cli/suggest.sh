@@ -86,7 +86,7 @@ told_apart() { # ARGUMENTS…: a question whose table has two such rows
     done
 }
 told_apart qwen3-30b-a3b --gpus 8 --platform h100
-told_apart gpt-oss-120b --gpus 64 --platform b200
+told_apart qwen3-235b-a22b --gpus 256 --platform h100
 
 # where nothing fits each framework says what it lacks, and what would fit is said once
 suggest 1 "what would fit" qwen3-235b-a22b --gpus 8 --platform h100

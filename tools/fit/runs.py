@@ -25,7 +25,7 @@ FILES = ('runs.jsonl', 'mlperf.jsonl')
 TABLE = os.path.join(ACCURACY, '..', '..', 'src', 'cmd', 'left_out.h')
 
 # name: the prior's value, and its log sd. A coefficient of CHIPS has a third number, the log sd of a chip's deviation.
-SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2), 'grouped_expert_s': (3e-6, 0.4),
+SHARED = {'grouped_training': (0.95, 0.15), 'grouped_training_low': (0.85, 0.2),
           'activation_passes': (1.0, 0.2), 'scan': (1.0, 0.5), 'gpu_gap_s': (2e-6, 0.4), 'ep_hidden': (0.65, 0.2),
           'p2p_exposed': (0.25, 0.4), 'dp_window': (0.8, 0.08), 'dp_contention': (0.15, 0.4), 'fsdp_hidden': (0.9, 0.1),
           'step_s': (0.03, 0.4), 'straggling': (0.007, 0.5), 'routing_spread': (0.2, 0.1), 'tp_hidden': (0.4, 0.3),

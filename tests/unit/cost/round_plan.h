@@ -57,7 +57,6 @@ static inline void use_round_machine(struct config *c)
                                         "gemm_fp8_inner",
                                         "grouped_fp8_inner",
                                         "grouped_pad",
-                                        "grouped_expert_s",
                                         "attention_start_s",
                                         "attention_forward_tile",
                                         "attention_backward_tile",

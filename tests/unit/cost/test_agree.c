@@ -23,7 +23,7 @@ static struct timing flops_alone(const struct config *c)
     struct timing t = timing_of(c);
     const struct gemm_law law = {.rate = 1, .bytes = 1, .memory = INFINITY};
     t.gemm_16 = t.gemm_low = t.grouped_16 = t.grouped_low = law;
-    t.tail = t.f.grouped_pad = t.f.grouped_expert_s = 0;
+    t.tail = t.f.grouped_pad = 0;
     return t;
 }
 

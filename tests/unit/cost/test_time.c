@@ -23,7 +23,6 @@ static struct config round_config(void)
                  {"nvlink_few", 0},
                  {"nccl_nvlink", 1},
                  {"hybridep_nic", 1},
-                 {"grouped_expert_s", 0},
                  {"attention", 1},
                  {"hbm_stream", 1},
                  {"activation_passes", 1},

@@ -622,8 +622,9 @@ static void kernels_hide_no_more_than_they_last(void **state)
                 1e-6);
 }
 
-/* Experts outside one kernel are launched from a loop, both products and, in 8 bit, the
-   quantisation of their rows. */
+/* Experts outside one kernel are launched from a loop, both products and, in 8 bit where a kernel
+   has one expert's rows, their quantisation; backward two products for each, or one of frozen ones.
+ */
 static void experts_are_launched_in_a_loop(void **state)
 {
     struct config *c = round_plan(*state, "bridge", EIGHT_EXPERTS, "ep: 4\n");
@@ -632,19 +633,43 @@ static void experts_are_launched_in_a_loop(void **state)
     coefficient(c, "host_launch", 0.25);
     struct layer_time with = layer_of(c, moe_layer);
     assert_near(with.forward.ops - without.forward.ops, 0.25 * 2 * 2, 1e-12);
+    assert_near(with.backward.ops - without.backward.ops, 0.25 * 2 * 4, 1e-12);
     assert_near(with.forward.gpu_ops, without.forward.gpu_ops, 1e-12);
     c->knobs.precision = PREC_MXFP8;
     double bare = without.forward.ops;
     with = layer_of(c, moe_layer);
     coefficient(c, "host_launch", 0);
     without = layer_of(c, moe_layer);
-    assert_near(with.forward.ops - without.forward.ops, 0.25 * 2 * 3, 1e-12);
+    assert_near(with.forward.ops - without.forward.ops, 0.25 * 2 * 4, 1e-12);
+    assert_near(with.backward.ops - without.backward.ops, 0.25 * 2 * 6, 1e-12);
     assert_true(without.forward.ops > bare);
+    c->knobs.precision = PREC_FP8_DELAYED;
+    double delayed = layer_of(c, moe_layer).forward.ops;
+    coefficient(c, "host_launch", 0.25);
+    assert_near(layer_of(c, moe_layer).forward.ops - delayed, 0.25 * 2 * 2, 1e-12);
+    c->knobs.precision = PREC_MXFP8;
     coefficient(c, "host_launch", 0.25);
     c->knobs.op_fuser = true, c->knobs.rank_capacity = 2, c->knobs.dispatcher = DISPATCH_HYBRIDEP;
     double fused = layer_of(c, moe_layer).forward.ops;
     coefficient(c, "host_launch", 0);
     assert_near(layer_of(c, moe_layer).forward.ops, fused, 1e-12);
+}
+
+/* Experts outside one kernel take turns on four streams: of each one's start a quarter is seen, of
+   one alone all of it. */
+static void experts_start_on_streams(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", EIGHT_EXPERTS, "ep: 1\n");
+    struct layer_time none = layer_of(c, moe_layer);
+    coefficient(c, "gemm_start_s", 1e-5);
+    struct layer_time eight = layer_of(c, moe_layer);
+    assert_near(eight.forward.grouped - none.forward.grouped, 2 * 8 * 1e-5 / 4, 1e-9);
+    assert_near(eight.backward.grouped - none.backward.grouped, 4 * 8 * 1e-5 / 4, 1e-9);
+    c->knobs.ep = 8;
+    struct layer_time one = layer_of(c, moe_layer);
+    coefficient(c, "gemm_start_s", 0);
+    none = layer_of(c, moe_layer);
+    assert_near(one.forward.grouped - none.forward.grouped, 2 * 1e-5, 1e-9);
 }
 
 /* A trained table's gradient: 4 bytes an element to make it and read it, 8 to add it in fp32. */
@@ -939,6 +964,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ends_of_a_step_hide_nothing),
     cmocka_unit_test(kernels_hide_no_more_than_they_last),
     cmocka_unit_test(experts_are_launched_in_a_loop),
+    cmocka_unit_test(experts_start_on_streams),
     cmocka_unit_test(a_trained_table_adds_its_gradient),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
