@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "base/vec.h"
 #include "facts/param_ids.h"
+#include "plan/framework.h"
 
 static double percent(double a, double b)
 {
@@ -190,7 +191,7 @@ static bool as_guided(const struct search_request *request, const struct prefere
     struct knobs *k = &x->config.knobs;
     x->config = as_searched(plan);
     knob_set(k, p->knob, p->value);
-    k->sequence_parallel = k->tp > 1;
+    k->sequence_parallel = config_splits_sequence(&x->config);
     if (k->pp == 1) k->vpp = 1;
     if (!is_plan(&x->config, &x->slot) || !estimate_memory(x)) return false;
     if (x->fits != FITS_YES) return true;

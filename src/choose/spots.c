@@ -507,7 +507,8 @@ static void follow_tp(const struct spots *s)
 {
     bool pinned = space_is_pinned(s->request, P_sequence_parallel);
     struct knobs *k = &s->c->knobs;
-    k->sequence_parallel = k->tp > 1 && (!pinned || s->request->base->knobs.sequence_parallel);
+    k->sequence_parallel = pinned ? k->tp > 1 && s->request->base->knobs.sequence_parallel
+                                  : config_splits_sequence(s->c);
 }
 
 /* The last one where it got no spot. */

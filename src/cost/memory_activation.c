@@ -111,13 +111,19 @@ static double logit_bytes(const struct knobs *k)
     return 0;
 }
 
+/* Of a token, on one rank. */
+static double logits_of(const struct memory_work *w)
+{
+    return w->embedding / w->c->model.hidden * w->c->knobs.tp / config_sharers(w->c);
+}
+
 /* The logits of every microbatch of a pass, which PyTorch's schedule keeps to return them
    (torch/distributed/pipelining/stage.py: output_chunks) until the next pass. */
 double activation_outputs(const struct memory_work *w, const struct holding *s,
                           struct cost_trace *trace)
 {
     if (!s->last || !config_has_schedule(w->c)) return 0;
-    double n = (double)knobs_scheduled(&w->c->knobs), vocab = w->embedding / w->c->model.hidden;
+    double n = (double)knobs_scheduled(&w->c->knobs), vocab = logits_of(w);
     return trace_term(trace, "outputs that the schedule keeps", n * 2 * w->t.tokens * vocab,
                       "%.0f microbatches x 2 B x %.0f x %.0f", n, w->t.tokens, vocab);
 }
@@ -129,7 +135,7 @@ double activation_logits(const struct memory_work *w, const struct holding *s,
 {
     const struct knobs *k = &w->c->knobs;
     if (!s->last) return 0;
-    double vocab = w->embedding / w->c->model.hidden, elements = w->t.tokens * vocab;
+    double vocab = logits_of(w), elements = w->t.tokens * vocab;
     double kept = config_has_schedule(w->c) ? 2 : 0; /* among the outputs */
     double bytes = fmax(0, logit_bytes(k) - kept), depth = bytes > 0 ? 4 : 0;
     if (k->ce_fusion == CE_TE) depth = 2;

@@ -194,8 +194,8 @@ struct timing timing_of_known(const struct config *c, struct known_kernels *know
         .config = c, .f = known ? known->f : coefficients_of(&c->machine), .known = known};
     t.law = dispatch_law(&t.f, &c->machine, k->dispatcher, k->exchange_sms);
     t.tokens = (double)k->mbs * k->seq / k->cp;
-    t.tokens_rank = t.tokens / k->tp;
-    t.tokens_pass = k->sequence_parallel ? t.tokens_rank : t.tokens;
+    t.tokens_rank = t.tokens / config_sharers(c);
+    t.tokens_pass = k->sequence_parallel ? t.tokens / k->tp : t.tokens;
     t.load = load(&t, k);
     t.routed = t.tokens_rank * c->model.topk * k->etp;
     t.hbm = c->machine.hbm_bytes_per_s * t.f.hbm_stream;

@@ -38,7 +38,7 @@ struct timing {
     const struct config *config;
     struct coefficients f;
     double tokens;      /* of a microbatch on a TP group: mbs * seq / cp */
-    double tokens_rank; /* of these, those one rank routes: / tp */
+    double tokens_rank; /* of these, those one rank routes: / tp, or all */
     double tokens_pass; /* tokens of elementwise work on hidden states: tokens / tp with sequence
                            parallelism */
     double routed;      /* routed rows of a rank's experts, were all alike */

@@ -35,15 +35,17 @@ static bool heads_divide(const struct model_shape *m, int tp)
     return m->mla || m->groups % tp == 0 || tp % m->groups == 0;
 }
 
-static bool has_tensor_beside(const struct config *base)
+/* Where tensor-parallel ranks repeat the experts' work, which is most of the model's, they are
+   worth less than ranks with data of their own: no such size is looked at unless it is pinned. */
+static bool tensor_is_worth_it(const struct config *base)
 {
-    return !base->model.experts || config_traits(base)->tensor_beside_experts;
+    return !base->model.experts || config_traits(base)->tensor_shares_experts;
 }
 
 struct axis axis_tp(const struct config *base, const struct knobs *k)
 {
     struct axis x = {0};
-    bool dense_only = !has_tensor_beside(base);
+    bool dense_only = !tensor_is_worth_it(base);
     for (int tp = 1; tp <= base->machine.nvlink_domain && tp <= k->gpus; tp *= 2) {
         if (k->gpus % tp || !heads_divide(&base->model, tp)) continue;
         if (tp > 1 && (k->fsdp == FSDP_DDP || dense_only)) break;
@@ -74,7 +76,7 @@ struct axis axis_cp(const struct config *base, const struct knobs *k)
     struct axis x = axis_of(1);
     int64_t few = k->gbs < k->gpus ? k->gpus : left_by_batch(k);
     /* Where there is no tensor parallelism, nothing else divides a sequence's activations. */
-    bool is_long = k->seq >= LONG_SEQUENCE || !has_tensor_beside(base);
+    bool is_long = k->seq >= LONG_SEQUENCE || !tensor_is_worth_it(base);
     for (int64_t cp = 2; cp * k->tp <= k->gpus; cp *= 2) {
         int shortest = cp <= few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
         if (k->seq / cp < shortest || (cp > few && !is_long)) break;

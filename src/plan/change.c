@@ -16,7 +16,7 @@ bool change_size(int *size, int factor)
 bool change_tp(struct config *c, int factor)
 {
     bool changed = change_size(&c->knobs.tp, factor);
-    c->knobs.sequence_parallel = c->knobs.tp > 1;
+    c->knobs.sequence_parallel = config_splits_sequence(c);
     return changed;
 }
 

@@ -57,7 +57,8 @@ static void moe_weights(struct weights *w)
 static void router_work(struct work *w)
 {
     const struct model_shape *m = w->m;
-    double tokens = w->t.tokens / w->tp, hidden = 2 * w->t.sp_tokens * m->hidden;
+    double tokens = w->t.tokens / config_sharers(w->c);
+    double hidden = 2 * w->t.sp_tokens * m->hidden;
     double bytes = 24 * tokens * m->experts + 2 * hidden;
     uint32_t scope = SCOPE_MOE_ROUTER | SCOPE_MOE | SCOPE_FULL;
     double left = knobs_captured(&w->c->knobs) & SCOPE_FULL ? 0 : 1;
@@ -135,8 +136,9 @@ static double quantise_launches(const struct work *w)
 
 /* Experts outside one kernel are launched from loops. Forward each of two linears has a product and
    quantises its input; backward a product for each gradient, that of the weights only where it is
-   trained, and the output's gradient quantised (transformer_engine/pytorch/module/grouped_linear.py;
-   common/gemm/cublaslt_gemm.cu, multi_stream_cublas_gemm). */
+   trained, and the output's gradient quantised
+   (transformer_engine/pytorch/module/grouped_linear.py; common/gemm/cublaslt_gemm.cu,
+   multi_stream_cublas_gemm). */
 static void launch_experts(struct work *w)
 {
     double experts = (double)w->m->experts / w->c->knobs.ep, quantise = 2 * quantise_launches(w);

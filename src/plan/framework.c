@@ -7,7 +7,7 @@
    make_vocab_size_divisible_by. */
 #define MEGATRON_CORE                                                                              \
     .megatron_words = true, .chooses_fsdp = true, .chooses_stages = true, .splits_experts = true,  \
-    .tensor_beside_experts = true, .dispatcher = DISPATCH_ALLTOALL, .fused_linears = true,         \
+    .tensor_shares_experts = true, .dispatcher = DISPATCH_ALLTOALL, .fused_linears = true,         \
     .pads_vocabulary = true
 
 static const struct framework_traits traits[FRAMEWORK_COUNT] = {

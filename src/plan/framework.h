@@ -13,7 +13,8 @@ struct framework_traits {
     bool chooses_stages; /* virtual stages and uneven splits: takes a pipeline layout */
     bool splits_experts; /* expert tensor parallelism */
     bool fp8_states;     /* the optimizer's states can be said to be FP8 */
-    bool tensor_beside_experts; /* tensor parallelism in MoE models too */
+    bool tensor_shares_experts; /* tensor-parallel ranks divide the experts' tokens; else each
+                                   repeats them all, on whole sequences */
     int most_stages;            /* pipeline stages worth trying; 0: as many as there can be */
     enum dispatcher dispatcher; /* that every model and machine can have */
     /* ---- what silence means ---- */
@@ -46,6 +47,22 @@ const struct framework_traits *framework_traits(enum framework framework);
 static inline const struct framework_traits *config_traits(const struct config *c)
 {
     return framework_traits(c->framework);
+}
+/* Tensor-parallel ranks that divide among them what is not a dense linear's: the tokens of router
+   and experts, and a token's logits. AutoModel has a plan of its own for no class with experts; the
+   one that all others get leaves their tokens whole and gathers the logits
+   (components/distributed/parallelizer.py _get_parallel_plan; components/moe/parallelizer.py: "the
+   token path (attention, router) replicated across TP ranks"). */
+static inline int config_sharers(const struct config *c)
+{
+    int tp = c->knobs.tp;
+    return tp == 1 || !c->model.experts || config_traits(c)->tensor_shares_experts ? tp : 1;
+}
+/* Whether sequence parallelism goes with the plan's tensor parallelism: experts that repeat their
+   work take whole sequences. */
+static inline bool config_splits_sequence(const struct config *c)
+{
+    return config_sharers(c) > 1;
 }
 /* Whether a pipeline's schedule takes the local batch. */
 static inline bool config_has_schedule(const struct config *c)

@@ -41,7 +41,7 @@ struct matrix head_weights(const struct config *c)
 /* Logits stay in 16 bit; softmax and loss read and write them in fp32. */
 void head_work(struct work *w)
 {
-    double logits = w->t.tokens * (padded_vocab(w->c) / w->tp);
+    double logits = w->t.tokens * (padded_vocab(w->c) / config_sharers(w->c));
     struct exchange hidden = {EXCHANGE_TP, .bytes = 2 * w->t.tokens * w->m->hidden};
     hidden.forward = 1, hidden.backward = 2;
     work_stream(w, 6 * logits, 4 * logits);

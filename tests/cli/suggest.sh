@@ -213,3 +213,14 @@ lacks "virtual-stages"
 suggest 0 "EMEMEMEME'" $hybrid --pin mtp_num_layers=0,ep=8 --format flags
 sed "s|EMEMEMEME'|EMEMEMEME/*E'|" "$dir/out" >"$dir/depth.txt"
 expect 0 "MTP 1.34 B" "$moeplan" estimate "$dir/depth.txt" --gpus 64 --platform h100
+
+# AutoModel's tensor-parallel ranks repeat the work of experts, on whole sequences and with whole logits: pinned, they lead
+# nothing and are no way round memory; and a class without a plan is refused by its model's name
+seconds() { # ARGUMENTS…: of the first plan
+    "$moeplan" suggest granite-3.0-3b-a800m --gpus 64 --platform h100 --framework automodel --seq 4096 --no-playbook "$@" | sed -n 's/^step \([0-9.]*\) s.*/\1/p'
+}
+alone=$(seconds) pinned=$(seconds --pin tp=2)
+awk "BEGIN { exit !($pinned > 1.3 * $alone) }" || fail "two tensor-parallel ranks share experts: $pinned s after $alone s"
+suggest 0 "tp_size: 2" granite-3.0-3b-a800m --gpus 64 --platform h100 --framework automodel --pin tp=2 --format yaml
+lacks "sequence_parallel: true"
+suggest 1 "tensor-parallel-plan" step-3.7-flash --gpus 64 --platform h100 --framework automodel --pin tp=2

@@ -244,7 +244,7 @@ static bool is_power(int n)
 static bool serves_tp(const struct config *base, const struct knobs *k, int tp)
 {
     const struct model_shape *m = &base->model;
-    bool alone = k->fsdp == FSDP_DDP || (m->experts && !config_traits(base)->tensor_beside_experts);
+    bool alone = k->fsdp == FSDP_DDP || (m->experts && !config_traits(base)->tensor_shares_experts);
     bool heads = m->heads % tp == 0 && (m->mla || m->groups % tp == 0 || tp % m->groups == 0);
     return tp == 1 || (!alone && is_power(tp) && tp <= base->machine.nvlink_domain && heads &&
                        m->dense_ffn % tp == 0 && m->shared_ffn % tp == 0);
