@@ -8,6 +8,7 @@
 #include "facts/param_ids.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
+#include "facts/program_kind.h"
 #include "facts/recipe.h"
 #include "flow/convert_words.h"
 #include "flow/said.h"
