@@ -8,15 +8,15 @@
 #include "doc/node.h"
 #include "facts/param.h"
 
-/* A flag or key of a program's own. */
+/* A flag or key of a program's own. There are thousands: what is small stands together. */
 struct program_setting {
     struct str name;
-    enum param_type type; /* int, double, bool or string, else PARAM_ANY: not known */
-    bool list;            /* several values of the type */
-    bool alone;           /* a flag that takes no value */
     const struct str *choices;
-    size_t n_choices; /* 0: any word */
-    bool open;        /* other words are taken too: only a slip of a choice is wrong */
+    enum param_type type; /* int, double, bool or string, else PARAM_ANY: not known */
+    uint16_t n_choices;   /* 0: any word */
+    bool list : 1;        /* several values of the type */
+    bool alone : 1;       /* a flag that takes no value */
+    bool open : 1;        /* other words are taken too: only a slip of a choice is wrong */
 };
 
 struct program_kind {
