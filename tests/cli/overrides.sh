@@ -48,3 +48,5 @@ says "write model.sequence_parallel=true" model.tensor_model_parallel_size=2 mod
 says "write model.cp_comm_type=a2a" model.context_parallel_size=2 model.cp_comm_type=p2p model.softmax_type=learnable
 says "drop model.recompute_num_layers" model.recompute_granularity=selective model.recompute_num_layers=2
 says "write model.recompute_method=uniform model.recompute_num_layers=1, or" model.recompute_granularity=full model.recompute_method=null
+pretrain=qwen3_235b_a22b_pretrain_256gpu_h100_bf16_config
+says "write model.virtual_pipeline_model_parallel_size=null" model.pipeline_model_parallel_size=1
