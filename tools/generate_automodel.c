@@ -53,7 +53,7 @@ static void write_section(struct generator *g, const struct node *node)
 {
     static const char *const known[] = {"path",   "strategy", "beside",  "targeted", "error",
                                         "covers", "source",   "kinds",   "keys",     "untargeted",
-                                        "above",  "shape",    "targets", NULL};
+                                        "above",  "shape",    "targets", "gone",   NULL};
     enum { N_TEXTS = 7 };
     tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
@@ -62,6 +62,7 @@ static void write_section(struct generator *g, const struct node *node)
             tables_write_text(&g->out, known[i], tables_text(node, known[i]));
     tables_write_texts(g, "kinds", node_get(node, STR("kinds")));
     tables_write_texts(g, "keys", node_get(node, STR("keys")));
+    tables_write_texts(g, "gone", node_get(node, STR("gone")));
     tables_write_texts(g, "targets", node_get(node, STR("targets")));
     write_above(g, node_get(node, STR("above")));
     buf_printf(&g->out, ".shape=%s,", shape_of(g, node));

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/quote.h"
 #include "facts/param.h"
+#include "facts/reader.h"
 
 enum { MOST_BYTES = 1 << 20 };
 
@@ -27,6 +28,15 @@ static const struct kind {
 };
 static const struct kind metrics = {NULL, NULL, "a file of metrics", "diagnose",
                                     "moeplan diagnose FILE says what the run waits for"};
+
+/* Whether it is of a kind that moeplan is built from, and no option of a command takes. */
+static bool is_built_in(struct str kind)
+{
+    const char *const *word = reader_built_in_kinds;
+    while (*word && !str_is(kind, *word))
+        word++;
+    return *word;
+}
 
 /* The value of a key that begins a line; false where there is none. */
 static bool value_of(struct str text, struct str key, struct str *value)
@@ -57,6 +67,15 @@ static const struct kind *kind_of(struct str text)
     return is_metrics(text) ? &metrics : NULL;
 }
 
+static void name_built_in(struct cmd_context *c, struct str path, struct str kind)
+{
+    if (str_is(str_of(c->command->name), "validate")) return; /* says so itself */
+    buf_printf(&c->err,
+               "%.*s is data that is built into moeplan (kind: %.*s): a build takes it from rules/, "
+               "--rules takes Rules and Parameters\n",
+               LINE_ARG(c->keep, path), LINE_ARG(c->keep, kind));
+}
+
 void wrong_files(struct cmd_context *c)
 {
     for (size_t i = 0; c->command && i < c->n_arguments; i++) {
@@ -64,6 +83,12 @@ void wrong_files(struct cmd_context *c)
         const char *path = str_dup(c->keep, c->arguments[i]).p;
         if (!io_is_file(path) || !io_read_regular(c->keep, path, MOST_BYTES, &text, &error))
             continue;
+        struct str word;
+        if (value_of(text, STR("moeplan"), &word) && value_of(text, STR("kind"), &word) &&
+            is_built_in(word)) {
+            name_built_in(c, c->arguments[i], word);
+            continue;
+        }
         const struct kind *kind = kind_of(text);
         if (!kind || str_is_any(str_of(c->command->name), kind->takers)) continue;
         struct str instead = str_of(kind->instead), file = STR("FILE");

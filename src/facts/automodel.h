@@ -38,6 +38,8 @@ struct automodel_section {
     struct str error, covers, source;
     const struct str *keys;
     size_t n_keys;
+    const struct str *gone; /* that releases before the newest read too */
+    size_t n_gone;
 };
 extern const struct automodel_section automodel_sections[];
 extern const uint32_t automodel_section_count;

@@ -146,13 +146,14 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
     for (size_t i = 0; i < s->n_keys; i++)
         edit_offer(&near, s->keys[i]);
     /* one that has gone before the oldest release that is known */
+    bool newest = facts_release(f) & 1;
+    if (!newest && str_among(key->text, s->gone, s->n_gone)) return;
     if (!near.best.n && checkout_is_older(f->arena, f->diags, f->source, FRAMEWORK_AUTOMODEL))
         return;
     struct diag *d =
         diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
                  "%.*s does not know the key %.*s", STR_ARG(s->path), STR_ARG(key->text));
     /* the keys are the newest release's: an older one may have read the section elsewhere */
-    bool newest = facts_release(f) & 1;
     if (!newest) d->severity = SEVERITY_WARNING;
     if (newest) diag_note(f->diags, d, "AutoModel stops with %.*s", STR_ARG(s->error));
     if (near.best.n)

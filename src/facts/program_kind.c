@@ -192,6 +192,14 @@ struct str program_kind_nearest(const struct program_kind *kind, struct str name
     return near.best;
 }
 
+bool program_kind_means(const struct program_kind *kind, struct str key)
+{
+    bool means = false;
+    for (size_t i = 0; i < kind->n_means && !means; i++)
+        means = str_eq(str_slice(kind->means[i], 0, str_find(kind->means[i], '=')), key);
+    return means;
+}
+
 bool program_setting_is_told(const struct program_setting *s)
 {
     bool any_text = s->type == PARAM_STRING && !s->n_choices;

@@ -8,15 +8,15 @@
 #include "doc/node.h"
 #include "facts/param.h"
 
-/* A flag or key of a program's own. */
+/* A flag or key of a program's own. There are thousands: what is small stands together. */
 struct program_setting {
     struct str name;
-    enum param_type type; /* int, double, bool or string, else PARAM_ANY: not known */
-    bool list;            /* several values of the type */
-    bool alone;           /* a flag that takes no value */
     const struct str *choices;
-    size_t n_choices; /* 0: any word */
-    bool open;        /* other words are taken too: only a slip of a choice is wrong */
+    enum param_type type; /* int, double, bool or string, else PARAM_ANY: not known */
+    uint16_t n_choices;   /* 0: any word */
+    bool list : 1;        /* several values of the type */
+    bool alone : 1;       /* a flag that takes no value */
+    bool open : 1;        /* other words are taken too: only a slip of a choice is wrong */
 };
 
 struct program_kind {
@@ -54,6 +54,9 @@ struct program_kind {
     size_t n_presets;
     const struct str *keeps; /* destinations of Megatron-LM's that it leaves at their defaults */
     size_t n_keeps;
+    const struct str *means; /* "KEY=VALUE DESTINATION=VALUE": what a key of the first section says
+                                of a destination that it leaves out; a null whatever it says */
+    size_t n_means;
     struct str world_when;      /* a dotted key, and the value of it with which they all train */
     const struct str *prefixes; /* of flags that it makes of another program's settings */
     size_t n_prefixes;
@@ -82,6 +85,8 @@ struct str program_kind_value(struct str text);
    sign, as Hydra reads it; empty text at its end: nothing. */
 bool program_kind_takes(const struct program_kind *kind, struct str word, struct str *key,
                         struct str *value);
+/* Whether the program's code makes destinations of the key. */
+bool program_kind_means(const struct program_kind *kind, struct str key);
 /* Whether it is known what the setting takes beside text, and whether it takes a word. */
 bool program_setting_is_told(const struct program_setting *s);
 bool program_setting_takes(const struct program_setting *s, struct str word);

@@ -185,6 +185,36 @@ static void take_sizes(struct facts *f, const struct node *doc)
     }
 }
 
+/* Whether a key of the section, or the destination of that name, has the value. */
+static bool is_said(const struct facts *f, const struct node *section, struct str key,
+                    struct str value)
+{
+    int param = param_find(key);
+    const struct node *node = node_get(section, key);
+    bool handed = param >= 0 && param_table[param].in[FRAMEWORK_MEGATRON]->known;
+    if (handed) return str_eq(value_text(f->arena, facts_get(f, param)->value), value);
+    return node && node->kind == NODE_SCALAR && str_eq_nocase(node->text, value);
+}
+
+/* Keys of the program's own, and what its code makes of them: in their order, as one may follow
+   from another. */
+static void take_meanings(struct facts *f, const struct node *section)
+{
+    const struct program_kind *kind = f->program.kind;
+    for (size_t i = 0; section && i < kind->n_means; i++) {
+        struct str said, becomes = kind->means[i], key;
+        str_split(&becomes, ' ', &said);
+        str_split(&said, '=', &key);
+        if (!is_said(f, section, key, said)) continue;
+        str_split(&becomes, '=', &said);
+        int param = param_find(said);
+        struct node word = {.kind = NODE_SCALAR, .text = becomes};
+        struct value v = node_value(f->arena, &word, SCALAR_YAML11);
+        bool open = v.kind == VALUE_NULL || !fact_is_set(facts_get(f, param));
+        if (open) facts_set(f, param, v, ORIGIN_FILE, node_get(section, key), key);
+    }
+}
+
 static void read_document(struct facts *f, const struct node *doc,
                           const struct read_options *options)
 {
@@ -203,6 +233,7 @@ static void read_document(struct facts *f, const struct node *doc,
     for (size_t i = 0; kind->makes_flags && !kind->n_keys && i < doc->n; i++)
         note_outside(f, doc, i);
     note_slipped(f);
+    take_meanings(f, first);
     take_sizes(f, all);
     program_take_world(f, all, NULL);
     words_check(f, doc);

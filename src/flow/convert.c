@@ -8,6 +8,7 @@
 #include "facts/param_ids.h"
 #include "facts/platform.h"
 #include "facts/profile.h"
+#include "facts/program_kind.h"
 #include "facts/recipe.h"
 #include "flow/convert_words.h"
 #include "flow/said.h"
@@ -399,6 +400,7 @@ static bool is_foreign(const struct facts *from, struct str key)
     const struct param_flag *flag;
     /* who starts the run is no setting of it */
     if (str_starts(key, STR("torchrun.")) || str_starts(key, STR("sbatch."))) return false;
+    if (from->program.kind && program_kind_means(from->program.kind, key)) return false;
     return param_find_key(from->framework, key, &flag) < 0;
 }
 

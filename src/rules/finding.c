@@ -12,6 +12,7 @@
 #include "facts/profile.h"
 #include "facts/rewrite.h"
 #include "rules/rule.h"
+#include "rules/spell.h"
 
 enum { MOST_OPERANDS = 8, MOST_TRACES = 3, MOST_VARIABLES = 3, MOST_VALID = 6, LONGEST_VALUE = 60 };
 
@@ -249,7 +250,7 @@ static void add_help(struct diag *d, const struct rule_set *set, const struct ru
 {
     struct str valid = valid_values(set, r, f, scratch), fix = fix_text(&r->fix, f, scratch);
     struct str help = one_line(r->help_expression, f, scratch);
-    if (!help.n) help = str_trim(r->help);
+    help = spell_flags(f, help.n ? help : str_trim(r->help));
     if (help.n && valid.n)
         diag_help(f->diags, d, "%.*s; %.*s", STR_ARG(valid), STR_ARG(help));
     else if (help.n || valid.n)

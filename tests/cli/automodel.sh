@@ -81,3 +81,13 @@ expect 0 "did you mean global_batch_size?" "$moeplan" validate "$old/old.yaml"
 old 'tp_size: 1'
 printf 'parallelizer:\n  _target_: nemo_automodel.components.moe.parallelizer.parallelize_model\n  reshard_after_foward: true\n' >>"$old/old.yaml"
 expect 0 "nobody reads the key reshard_after_foward" "$moeplan" validate "$old/old.yaml"
+
+# what only releases before the newest read, and in recipes of one kind
+printf 'recipe: TrainDiffusionRecipe\nstep_scheduler: {log_every: 2}\n' >"$dir/flow.yaml"
+for release in 0.4 0.5; do
+    "$moeplan" validate "$dir/flow.yaml" --framework-version $release >"$dir/out" 2>&1 || true
+    lacks "log_every"
+done
+expect 1 "error[unknown-key]: step_scheduler does not know the key log_every" "$moeplan" validate "$dir/flow.yaml"
+printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nstep_scheduler: {log_every: 2}\n' >"$dir/flow.yaml"
+expect 1 "warning[unknown-key]: step_scheduler does not know the key log_every" "$moeplan" validate "$dir/flow.yaml" --framework-version 0.5

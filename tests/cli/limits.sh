@@ -123,6 +123,7 @@ expect 0 "(tt|)*4 repeats, and a bar ends" "$moeplan" explain 'Et*4|(ttt|)*14(tt
 expect 0 "A coefficient of the cost model" "$moeplan" explain hbm_stream
 expect 0 "cuda_graph_scope" "$moeplan" explain moe_preprocess
 expect 0 "- precision:" "$moeplan" explain MXFP8
+for word in p2p ring a2a a2a+p2p all_gather allgather; do expect 0 "how context-parallel ranks exchange" "$moeplan" explain "$word"; done
 expect 2 "it is a model: moeplan models glm-5" "$moeplan" explain glm-5
 expect 2 "it is a platform: moeplan platforms GB200" "$moeplan" explain GB200
 expect 2 "did you mean --set ep=8?" "$moeplan" validate recipe.yaml --ep 8

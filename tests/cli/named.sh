@@ -240,6 +240,12 @@ printf 'moeplan: 1\nkind: Platform\nid: x\nname: X\nbase: h100\n' >a-platform.ya
 printf 'mfu: 0.2\nstep_s: 12\n' >some-metrics.yaml
 expect 2 "a-platform.yaml is a platform: moeplan platforms a-platform.yaml" "$moeplan" estimate a-platform.yaml
 expect 2 "some-metrics.yaml is a file of metrics: moeplan diagnose some-metrics.yaml" "$moeplan" validate some-metrics.yaml
+for kind in Capabilities Evidence Release; do
+    printf 'moeplan: 1\nkind: %s\n' $kind >built-in.yaml
+    expect 2 "built-in.yaml is data that is built into moeplan (kind: $kind)" "$moeplan" rules test built-in.yaml
+    has "--rules takes Rules and Parameters"
+    lacks "is a plan"
+done
 cp "$source/examples/qwen3-235b-256-h800/plan.yaml" a-plan.yaml
 expect 2 "a-plan.yaml is a plan: moeplan estimate a-plan.yaml" "$moeplan" diagnose a-plan.yaml
 run 0 "$moeplan" estimate a-plan.yaml

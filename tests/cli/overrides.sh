@@ -35,3 +35,18 @@ finds ep-overlap-without-full-recompute $pretrain model.overlap_moe_expert_paral
 printf '# moeplan: recipe=%s\nmodel.seq_length=4096\ndataset.seq_length=4096\ndataset.packed_sequence_size=4096\n' $sft >"$dir/whole.bridge"
 "$moeplan" validate "$dir/whole.bridge" >"$dir/out" 2>&1 || true
 lacks "bridge-recipe-sequence-length"
+
+# a rule that calls them by Megatron-LM's flags says to Bridge's reader what Bridge calls them
+says() { # HELP OVERRIDE…
+    help=$1
+    shift
+    (echo "# moeplan: recipe=$pretrain" && printf '%s\n' "$@") >"$dir/file.bridge"
+    "$moeplan" validate "$dir/file.bridge" --gpus 16 >"$dir/out" 2>&1 || true
+    has "= help: $help"
+}
+says "write model.sequence_parallel=true" model.tensor_model_parallel_size=2 model.sequence_parallel=false
+says "write model.cp_comm_type=a2a" model.context_parallel_size=2 model.cp_comm_type=p2p model.softmax_type=learnable
+says "drop model.recompute_num_layers" model.recompute_granularity=selective model.recompute_num_layers=2
+says "write model.recompute_method=uniform model.recompute_num_layers=1, or" model.recompute_granularity=full model.recompute_method=null
+pretrain=qwen3_235b_a22b_pretrain_256gpu_h100_bf16_config
+says "write model.virtual_pipeline_model_parallel_size=null" model.pipeline_model_parallel_size=1

@@ -339,6 +339,22 @@ printf 'policy:\n  megatron_cfg: {enabled: true}\nsft: {val_at_satrt: true}\ndat
 expect 0 "did you mean val_at_start?" "$moeplan" validate rl.yaml
 has "did you mean system_prompt?"
 
+# a switch of NeMo-RL's goes before the words of Megatron-LM that it switches, and says those that are left out
+rl() { printf 'policy:\n  megatron_cfg: {enabled: true, activation_checkpointing: %s}\n' "$1" >rl.yaml; }
+rl "false, recompute_granularity: full"
+run 0 "$moeplan" convert rl.yaml --to megatron
+lacks "--recompute-granularity full"
+lacks "activation_checkpointing"
+rl "true"
+run 0 "$moeplan" convert rl.yaml --to megatron
+has "--recompute-granularity full"
+has "--recompute-method uniform"
+has "--recompute-num-layers 1"
+rl "true, recompute_granularity: selective"
+run 0 "$moeplan" convert rl.yaml --to megatron
+has "--recompute-granularity selective"
+lacks "--recompute-method"
+
 # what a launch perhaps has
 printf '#!/bin/bash\nif [ -n "$M" ]; then EXTRA+=(actor_rollout_ref.ref.megatron.dist_checkpointiing_path=$M actor_rollout_ref.actor.strategy =x); fi\npython3 -m verl.trainer.main_ppo \\\n actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1 ${EXTRA[@]}\n' >v.sh
 run 0 "$moeplan" validate v.sh
