@@ -70,10 +70,11 @@ static const struct kind *kind_of(struct str text)
 static void name_built_in(struct cmd_context *c, struct str path, struct str kind)
 {
     if (str_is(str_of(c->command->name), "validate")) return; /* says so itself */
-    buf_printf(&c->err,
-               "%.*s is data that is built into moeplan (kind: %.*s): a build takes it from rules/, "
-               "--rules takes Rules and Parameters\n",
-               LINE_ARG(c->keep, path), LINE_ARG(c->keep, kind));
+    buf_printf(
+        &c->err,
+        "%.*s is data that is built into moeplan (kind: %.*s): a build takes it from rules/, "
+        "--rules takes Rules and Parameters\n",
+        LINE_ARG(c->keep, path), LINE_ARG(c->keep, kind));
 }
 
 void wrong_files(struct cmd_context *c)

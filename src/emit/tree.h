@@ -18,8 +18,8 @@ struct tree {
 /* Begins a tree; tree_print or tree_print_members ends it. */
 void tree_open(struct tree *t, struct arena *a);
 
-/* Each adds a member to the object `to`, or with a NULL key an item to the list `to`. A key lives as
-   long as the tree, which copies none. */
+/* Each adds a member to the object `to`, or with a NULL key an item to the list `to`. A key lives
+   as long as the tree, which copies none. */
 cJSON *tree_object(struct tree *t, cJSON *to, const char *key);
 cJSON *tree_list(struct tree *t, cJSON *to, const char *key);
 void tree_number(struct tree *t, cJSON *to, const char *key, double d);

@@ -48,8 +48,8 @@ struct program {
     enum program_origin origin;
     enum program_task task;
     struct str script; /* what is launched, in the launch's words; empty: nobody says */
-    bool told; /* said, not guessed: flags alone, or a release that the user names */
-    bool bare; /* flags alone: which program takes them, they say themselves */
+    bool told;         /* said, not guessed: flags alone, or a release that the user names */
+    bool bare;         /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
     bool kind_guessed; /* by its flags alone: it may be a fork of that one, which takes more */
     bool whole;        /* the file and what it is laid over say every argument that is set */

@@ -70,8 +70,8 @@ void validate_newer_software(struct validation *v, struct facts *f)
     struct run run = run_start(v->rules, f, v->scratch);
     for (size_t i = 0; i < v->pinned_rules.n; i++) {
         const struct rule *r = v->pinned_rules.items[i];
-        fails[i] = rule_is_for(r, f) && run_check(&run, r, r->condition_numbers,
-                                                  r->n_conditions) == OUTCOME_FAIL;
+        fails[i] = rule_is_for(r, f) &&
+                   run_check(&run, r, r->condition_numbers, r->n_conditions) == OUTCOME_FAIL;
     }
     for (size_t i = 0; i < PINS; i++)
         *facts_change(f, pinned[i]) = now[i];

@@ -342,8 +342,7 @@ static void read_programs(struct loader *l, const struct key *key, const struct 
 {
     r->everywhere = str_is(node->text, "all");
     r->of_trainer = str_is(node->text, "own");
-    if (!r->everywhere && !r->of_trainer)
-        record_error(l, node, "%s must be all or own", key->name);
+    if (!r->everywhere && !r->of_trainer) record_error(l, node, "%s must be all or own", key->name);
 }
 
 static void read_check(struct loader *l, const struct key *key, const struct node *node,
