@@ -76,15 +76,14 @@ static void show_files(struct cmd_context *c, const struct rule_set *rules, cons
     refused_text(c, c->arguments[0], refusal, &c->err);
     for (size_t i = 0; i < s->n; i++) {
         struct str line = trial_line(c->keep, &s->trials[i], i + 1);
-        struct emit_input in = {
-            .rules = rules, .facts = s->trials[i].facts, .comments = &line, .n_comments = 1};
-        bool yaml = plans || in.facts->framework == FRAMEWORK_AUTOMODEL;
-        in.facts = convert_own(c->keep, rules, in.facts, plans, c->scratch);
+        const struct facts *f = convert_own(c->keep, rules, s->trials[i].facts, plans, c->scratch);
+        struct emit_input in = {.rules = rules, .facts = f, .comments = &line, .n_comments = 1};
+        bool yaml = plans || f->framework == FRAMEWORK_AUTOMODEL;
         if (i) buf_add(&c->out, yaml ? STR("---\n") : STR("\n"));
         if (plans)
             plan_out(c, &in);
         else
-            emitter_of(in.facts->framework)->write(&in, &c->out);
+            emitter_of(f->framework)->write(&in, &c->out);
     }
 }
 

@@ -29,15 +29,6 @@ static const struct kind {
 static const struct kind metrics = {NULL, NULL, "a file of metrics", "diagnose",
                                     "moeplan diagnose FILE says what the run waits for"};
 
-/* Whether it is of a kind that moeplan is built from, and no option of a command takes. */
-static bool is_built_in(struct str kind)
-{
-    const char *const *word = reader_built_in_kinds;
-    while (*word && !str_is(kind, *word))
-        word++;
-    return *word;
-}
-
 /* The value of a key that begins a line; false where there is none. */
 static bool value_of(struct str text, struct str key, struct str *value)
 {
@@ -86,7 +77,7 @@ void wrong_files(struct cmd_context *c)
             continue;
         struct str word;
         if (value_of(text, STR("moeplan"), &word) && value_of(text, STR("kind"), &word) &&
-            is_built_in(word)) {
+            reader_is_built_in_kind(word)) {
             name_built_in(c, c->arguments[i], word);
             continue;
         }

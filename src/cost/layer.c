@@ -451,10 +451,15 @@ struct lists {
     struct work work;
 };
 
-static void list_layer(const struct timing *t, struct layer_kind kind, struct lists *out)
+/* The products of the weights, and all lists. */
+static struct layer_time list_layer(const struct timing *t, struct layer_kind kind,
+                                    struct lists *out)
 {
+    struct layer_time x = {0};
     op_weights(&t->config->model, kind, false, &out->weights);
     layer_work(t, kind, &out->work);
+    add_weights(t, &out->weights, out->work.fused_experts, &x);
+    return x;
 }
 
 static void add_rest(const struct timing *t, struct layer_kind kind, const struct lists *lists,
@@ -467,21 +472,16 @@ static void add_rest(const struct timing *t, struct layer_kind kind, const struc
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
 {
-    struct layer_time x = {0};
     struct lists lists;
-    list_layer(t, kind, &lists);
-    add_weights(t, &lists.weights, lists.work.fused_experts, &x);
+    struct layer_time x = list_layer(t, kind, &lists);
     add_rest(t, kind, &lists, &x);
     return x;
 }
 
 struct layer_time layer_products(const struct timing *t, struct layer_kind kind)
 {
-    struct layer_time x = {0};
     struct lists lists;
-    list_layer(t, kind, &lists);
-    add_weights(t, &lists.weights, lists.work.fused_experts, &x);
-    return x;
+    return list_layer(t, kind, &lists);
 }
 
 void layer_add_rest(const struct timing *t, struct layer_kind kind, struct layer_time *x)

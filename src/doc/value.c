@@ -312,20 +312,13 @@ static struct value key_value(struct arena *a, const struct node *key, enum scal
     return allowed ? v : value_string(value_text(a, v));
 }
 
-/* Whether a later entry of the map has the same key, and therefore counts. */
-static bool is_shadowed(const struct node *node, size_t i)
-{
-    const struct node *key = node->keys[i];
-    return node->repeats && key->kind == NODE_SCALAR && node_get_key(node, key->text) != key;
-}
-
 static struct value map(struct arena *a, const struct node *node, enum scalar_profile profile)
 {
     struct value *keys = ARENA_ARRAY(a, struct value, node->n);
     struct value *values = ARENA_ARRAY(a, struct value, node->n);
     size_t n = 0;
     for (size_t i = 0; i < node->n; i++) {
-        if (is_shadowed(node, i)) continue;
+        if (node->keys[i]->kind == NODE_SCALAR && node_is_shadowed(node, i)) continue;
         keys[n] = key_value(a, node->keys[i], profile);
         values[n++] = node_value(a, node->items[i], profile);
     }

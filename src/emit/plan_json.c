@@ -88,7 +88,7 @@ static void add_memory(struct tree *t, cJSON *to, const struct memory_estimate *
     tree_number(t, object, "reserved_gib", m->reserved / GIB);
     tree_number(t, object, "capacity_gib", m->capacity / GIB);
     tree_text(t, object, "fits", memory_fits((int)m->fits));
-    tree_json(t, object, "stages", stages_json(t->arena, m));
+    tree_json(t, object, "stages", stages_json(t->arena, m).p);
 }
 
 void figures_json(struct tree *t, cJSON *to, const struct time_estimate *e)

@@ -36,13 +36,6 @@ static cJSON *add(struct tree *t, cJSON *to, const char *key, cJSON *item)
     fail(t);
 }
 
-static void add_json(struct tree *t, cJSON *to, const char *key, const char *text)
-{
-    cJSON *item = cJSON_CreateStringReference(text);
-    if (item) item->type = cJSON_Raw | cJSON_IsReference;
-    add(t, to, key, item);
-}
-
 cJSON *tree_object(struct tree *t, cJSON *to, const char *key)
 {
     return add(t, to, key, cJSON_CreateObject());
@@ -53,16 +46,18 @@ cJSON *tree_list(struct tree *t, cJSON *to, const char *key)
     return add(t, to, key, cJSON_CreateArray());
 }
 
-void tree_json(struct tree *t, cJSON *to, const char *key, struct str json)
+void tree_json(struct tree *t, cJSON *to, const char *key, const char *text)
 {
-    add_json(t, to, key, json.p);
+    cJSON *item = cJSON_CreateStringReference(text);
+    if (item) item->type = cJSON_Raw | cJSON_IsReference;
+    add(t, to, key, item);
 }
 
 void tree_number(struct tree *t, cJSON *to, const char *key, double d)
 {
     char *text = arena_room(t->arena, NUM_TEXT);
     num_write_figure(text, finite_check(d)); /* cJSON's own numbers take printf and scanf each */
-    add_json(t, to, key, text);
+    tree_json(t, to, key, text);
 }
 
 void tree_int(struct tree *t, cJSON *to, const char *key, int64_t i)
@@ -71,7 +66,7 @@ void tree_int(struct tree *t, cJSON *to, const char *key, int64_t i)
     if (i <= exact && i >= -exact)
         tree_number(t, to, key, (double)i);
     else
-        add_json(t, to, key, arena_printf(t->arena, "%" PRId64, i).p);
+        tree_json(t, to, key, arena_printf(t->arena, "%" PRId64, i).p);
 }
 
 /* The one way of a string into a tree: what cJSON would print as it is, or cut off at a NUL, is
@@ -81,7 +76,7 @@ void tree_str(struct tree *t, cJSON *to, const char *key, struct str s)
     struct buf text = buf_new(t->arena);
     json_add_string(&text, s);
     buf_add_char(&text, '\0');
-    add_json(t, to, key, text.p);
+    tree_json(t, to, key, text.p);
 }
 
 void tree_text(struct tree *t, cJSON *to, const char *key, const char *text)
@@ -93,7 +88,7 @@ void tree_text(struct tree *t, cJSON *to, const char *key, const char *text)
 static void add_double(struct tree *t, cJSON *to, const char *key, double d)
 {
     if (isfinite(d))
-        add_json(t, to, key, emit_scalar(t->arena, value_double(d)).p);
+        tree_json(t, to, key, emit_scalar(t->arena, value_double(d)).p);
     else
         add(t, to, key, cJSON_CreateNull());
 }

@@ -29,9 +29,8 @@ void tree_text(struct tree *t, cJSON *to, const char *key, const char *text);
 void tree_str(struct tree *t, cJSON *to, const char *key, struct str s);
 /* Unknown and errors are null. */
 void tree_value(struct tree *t, cJSON *to, const char *key, struct value v);
-/* JSON that is written already, ends in a NUL and lives as long as the tree, which only refers to
-   it. */
-void tree_json(struct tree *t, cJSON *to, const char *key, struct str json);
+/* JSON that is written already and lives as long as the tree, which only refers to it. */
+void tree_json(struct tree *t, cJSON *to, const char *key, const char *json);
 /* Adds the entries of a map; what is no text of one line in a key becomes visible escapes. */
 void tree_members(struct tree *t, cJSON *object, const struct value_map *map);
 

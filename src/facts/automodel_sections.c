@@ -142,12 +142,12 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
                              const struct node *key)
 {
     struct facts *f = c->f;
+    bool newest = facts_release(f) & 1;
+    if (!newest && str_among(key->text, s->gone, s->n_gone)) return;
     struct edit_nearest near = {.word = str_lower(c->f->arena, key->text)};
     for (size_t i = 0; i < s->n_keys; i++)
         edit_offer(&near, s->keys[i]);
     /* one that has gone before the oldest release that is known */
-    bool newest = facts_release(f) & 1;
-    if (!newest && str_among(key->text, s->gone, s->n_gone)) return;
     if (!near.best.n && checkout_is_older(f->arena, f->diags, f->source, FRAMEWORK_AUTOMODEL))
         return;
     struct diag *d =

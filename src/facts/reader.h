@@ -113,6 +113,8 @@ void framework_facts(struct facts *f);
 
 /* Whether a document is data of ours that the build makes tables of, and no command reads. */
 bool reader_is_built_in(const struct node *doc);
+/* Whether the word of its `kind:` says so. */
+bool reader_is_built_in_kind(struct str kind);
 extern const char *const reader_built_in_kinds[]; /* its kinds; NULL is the last */
 
 #endif

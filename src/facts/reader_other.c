@@ -65,13 +65,18 @@ const char *const reader_built_in_kinds[] = {
     "Evidence", "Recipes", "Modules",       "Capabilities", "Sections",    "Playbook",
     "Program",  "Release", "BridgeRecipes", "Reasons",      "Environment", NULL};
 
+bool reader_is_built_in_kind(struct str kind)
+{
+    for (const char *const *word = reader_built_in_kinds; *word; word++)
+        if (str_is(kind, *word)) return true;
+    return false;
+}
+
 bool reader_is_built_in(const struct node *doc)
 {
     bool marked = doc && doc->kind == NODE_MAP && node_get(doc, STR("moeplan"));
     const struct node *kind = marked ? node_get(doc, STR("kind")) : NULL;
-    for (const char *const *word = reader_built_in_kinds; kind && *word; word++)
-        if (str_is(kind->text, *word)) return true;
-    return false;
+    return kind && reader_is_built_in_kind(kind->text);
 }
 
 static int detect_built_in(struct str text, const struct node *doc)

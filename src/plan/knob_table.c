@@ -238,22 +238,22 @@ static void settle_adapters(const struct facts *f, struct config *c)
         k->lora_rank = 0, k->lora_dropout = 0, k->dora = k->four_bit = k->eight_bit = false;
 }
 
-/* AutoModel's MoE classes have a key of their own, false by default
-   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models, and of MoE models
-   that are Hugging Face's as they are, reshard unless pipelined
-   (nemo_automodel/components/distributed/parallelizer_utils.py). */
 static bool has_moe_class(const struct facts *f, const struct config *c)
 {
     return c->model.experts > 0 && facts_bool(f, P_automodel_moe, true);
 }
 
-/* The key that says it: their own where it is there. */
+/* The key that says it: of AutoModel's MoE classes their own where it is there. */
 static int resharding_param(const struct facts *f, const struct config *c)
 {
     bool own = has_moe_class(f, c) && fact_is_set(facts_get(f, P_moe_reshard_after_forward));
     return own ? P_moe_reshard_after_forward : P_reshard_after_forward;
 }
 
+/* AutoModel's MoE classes have a key of their own, false by default
+   (nemo_automodel/components/moe/parallelizer.py:646); layers of dense models, and of MoE models
+   that are Hugging Face's as they are, reshard unless pipelined
+   (nemo_automodel/components/distributed/parallelizer_utils.py). */
 static void settle_resharding(const struct facts *f, struct config *c)
 {
     struct knobs *k = &c->knobs;
