@@ -109,7 +109,7 @@ static void add_trial(const struct trials_input *in, const struct trial_files *t
     input.facts = convert_own(a, in->rules, f, false, in->scratch);
     emitter_of(f->framework)->write(&input, &file);
     buf_printf(out, "    %.*s) # %.*s\n", STR_ARG(t->id), STR_ARG(quote_line(a, what)));
-    size_t n = f->framework == FRAMEWORK_AUTOMODEL ? 0 : emit_environment(f, env);
+    size_t n = f->framework == FRAMEWORK_AUTOMODEL ? 0 : emit_environment(input.facts, env);
     for (size_t i = 0; i < n; i++)
         buf_printf(out, "        export %s=%s\n", env[i].name, env[i].value);
     add_file(out, "plan.yaml", buf_str(&plan));
