@@ -17,6 +17,11 @@ struct str {
 
 /* A view of a string literal. */
 #define STR(literal) ((struct str){"" literal, sizeof(literal) - 1})
+/* The same as the initializer of a static table's entry. */
+#define STR_ENTRY(literal)                                                                         \
+    {                                                                                              \
+        "" literal, sizeof(literal) - 1                                                            \
+    }
 /* Arguments for a "%.*s" conversion. */
 #define STR_ARG(s) (int)(s).n, (s).p
 

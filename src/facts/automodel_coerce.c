@@ -51,13 +51,9 @@ struct word {
     struct value value;
 };
 
-#define TEXT(text)                                                                                 \
-    {                                                                                              \
-        "" text, sizeof(text) - 1                                                                  \
-    }
 #define WORD(text)                                                                                 \
     {                                                                                              \
-        .kind = VALUE_STRING, .s = TEXT(text)                                                      \
+        .kind = VALUE_STRING, .s = STR_ENTRY(text)                                                 \
     }
 
 static struct value look_up(struct arena *a, struct value v, const struct word *words, size_t n)
@@ -143,17 +139,17 @@ static const struct coercion {
     struct str key;
     struct value (*as)(struct arena *a, struct value v);
 } coercions[] = {
-    {TEXT("distributed.strategy"), as_strategy},
-    {TEXT("distributed.dp_size"), as_dp_size},
-    {TEXT("distributed.tp_size"), as_degree},
-    {TEXT("distributed.cp_size"), as_degree},
-    {TEXT("distributed.pp_size"), as_size},
-    {TEXT("distributed.ep_size"), as_size},
-    {TEXT("distributed.dp_replicate_size"), as_size},
-    {TEXT("distributed.activation_checkpointing"), as_checkpointing},
-    {TEXT("distributed.activation_checkpointing_scope"), as_scopes},
-    {TEXT("teacher_distributed.strategy"), as_strategy},
-    {TEXT("teacher_distributed.pp_size"), as_size},
+    {STR_ENTRY("distributed.strategy"), as_strategy},
+    {STR_ENTRY("distributed.dp_size"), as_dp_size},
+    {STR_ENTRY("distributed.tp_size"), as_degree},
+    {STR_ENTRY("distributed.cp_size"), as_degree},
+    {STR_ENTRY("distributed.pp_size"), as_size},
+    {STR_ENTRY("distributed.ep_size"), as_size},
+    {STR_ENTRY("distributed.dp_replicate_size"), as_size},
+    {STR_ENTRY("distributed.activation_checkpointing"), as_checkpointing},
+    {STR_ENTRY("distributed.activation_checkpointing_scope"), as_scopes},
+    {STR_ENTRY("teacher_distributed.strategy"), as_strategy},
+    {STR_ENTRY("teacher_distributed.pp_size"), as_size},
 };
 
 static bool fits(enum param_type type, struct value v)
