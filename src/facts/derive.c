@@ -130,6 +130,12 @@ static void derive_microbatches(struct facts *f)
     derive(f, P_tokens_per_step, sized ? value_int(tokens) : value_unknown(), STR("gbs * seq"));
 }
 
+static void derive_world(struct facts *f)
+{
+    derive_data_parallel(f);
+    derive_microbatches(f);
+}
+
 /* ---- how much is stated ---- */
 
 static void derive_switches(struct facts *f)
@@ -486,8 +492,34 @@ void facts_derive(struct facts *f)
     derive_grouped_queries(f);
 }
 
-void facts_derive_world(struct facts *f)
+/* What the whole of facts_derive need not be asked for: one step of it alone reads the parameter,
+   and no other reads what that step derives. */
+static const struct {
+    int param;
+    const int *derived; /* up to P_NONE */
+    void (*derive)(struct facts *f);
+} alone[] = {
+    {P_world_size,
+     (const int[]){P_data_parallel_size, P_expert_data_parallel_size, P_num_microbatches, P_NONE},
+     derive_world},
+    {P_global_batch_size, (const int[]){P_num_microbatches, P_tokens_per_step, P_NONE},
+     derive_microbatches},
+    {P_micro_batch_size, (const int[]){P_num_microbatches, P_NONE}, derive_microbatches},
+};
+
+const int *facts_following(int param)
 {
-    derive_data_parallel(f);
-    derive_microbatches(f);
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (alone[i].param == param) return alone[i].derived;
+    return NULL;
+}
+
+void facts_derive_after(struct facts *f, int param)
+{
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
+        if (alone[i].param != param) continue;
+        alone[i].derive(f);
+        return;
+    }
+    facts_derive(f);
 }

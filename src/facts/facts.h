@@ -201,8 +201,10 @@ void facts_note_any_path(struct facts *f);
    nothing that was written or overridden is touched, and lists are made anew only when they
    differ. */
 void facts_derive(struct facts *f);
-/* The same after a change of the world size alone: dp, edp and num_microbatches. */
-void facts_derive_world(struct facts *f);
+/* The same after a change of one parameter alone. */
+void facts_derive_after(struct facts *f, int param);
+/* The derived parameters that such a change can reach, up to P_NONE; NULL: any. */
+const int *facts_following(int param);
 
 /* Names for expressions: model.x, plan.x, platform.x, env.X, env["X"], raw["…"], framework,
    version. */

@@ -114,7 +114,7 @@ void rules_resize(const struct rule_reach *world, const struct facts *f, struct 
     for (size_t i = 0; i < world->n_params; i++)
         *facts_change(at, world->params[i]) = *facts_get(f, world->params[i]);
     facts_set(at, P_world_size, value_int(world_size), ORIGIN_OPTION, NULL, STR("gpus"));
-    facts_derive_world(at);
+    facts_derive_after(at, P_world_size);
     struct run run = run_start(world->set, at, scratch);
     if (apply_all(&run, world->overrides, world->n_overrides, at, false)) facts_derive(at);
     arena_pop(scratch, mark);

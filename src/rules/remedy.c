@@ -83,7 +83,7 @@ struct value rule_remedies(const struct rule_set *set, const struct rule *r, con
     for (size_t tried = 0, found = 0; tried < list->n && (found < most || !rising); tried++) {
         size_t i = walk_next(&walk);
         facts_set(at, r->parameter, list->items[i], ORIGIN_OPTION, NULL, STR(""));
-        facts_derive(at);
+        facts_derive_after(at, r->parameter);
         good[i] = !fails_anew(&subset, at, before, scratch);
         found += good[i];
     }

@@ -286,7 +286,8 @@ struct rule_subset rules_varying(struct arena *a, const struct rule_set *set, co
 /* The reach of some parameters, whatever the framework's version. */
 struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
                                  enum framework framework, const int *params, size_t n);
-/* The same of one parameter, kept in the set's memo where it has one, else in `a`. */
+/* The same of one parameter where overrides are not applied anew, kept in the set's memo where it
+   has one, else in `a`. */
 const struct rule_reach *rules_reach_of_one(struct arena *a, const struct rule_set *set,
                                             enum framework framework, int param);
 /* The reach of the world size. */

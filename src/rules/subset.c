@@ -116,20 +116,27 @@ static struct rule_reach make_reach(struct arena *a, const struct rule_set *set,
 {
     const struct rule_lane *lane = &set->lanes[framework];
     struct rule_reach reach = {.set = set};
-    add_consequences(set, lane, varies);
     list_checks(a, lane, varies, &reach);
     list_varying(a, lane, varies, &reach);
     return reach;
 }
 
+/* Marks a parameter and what is derived of it. */
+static void mark_following(bool *varies, int param)
+{
+    const int *following = facts_following(param);
+    if (!following) mark_derived(varies);
+    for (; following && *following != P_NONE; following++)
+        varies[*following] = true;
+    varies[param] = true;
+}
+
 struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *set,
                                        enum framework framework)
 {
-    static const int names[] = {P_world_size, P_data_parallel_size, P_expert_data_parallel_size,
-                                P_num_microbatches};
     bool *varies = ARENA_ARRAY(a, bool, param_count);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        varies[names[i]] = true;
+    mark_following(varies, P_world_size);
+    add_consequences(set, &set->lanes[framework], varies);
     return make_reach(a, set, framework, varies);
 }
 
@@ -205,6 +212,7 @@ struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
     mark_derived(varies);
     for (size_t i = 0; i < n; i++)
         varies[params[i]] = true;
+    add_consequences(set, &set->lanes[framework], varies);
     return make_reach(a, set, framework, varies);
 }
 
@@ -216,7 +224,9 @@ const struct rule_reach *rules_reach_of_one(struct arena *a, const struct rule_s
     if (!*all) *all = ARENA_ARRAY(memo->arena, const struct rule_reach *, param_count);
     if ((*all)[param]) return (*all)[param];
     struct rule_reach *reach = ARENA_NEW(memo->arena, struct rule_reach);
-    *reach = rules_reach_of(memo->arena, set, framework, &param, 1);
+    bool *varies = ARENA_ARRAY(memo->arena, bool, param_count);
+    mark_following(varies, param);
+    *reach = make_reach(memo->arena, set, framework, varies);
     return (*all)[param] = reach;
 }
 
