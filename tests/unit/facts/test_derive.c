@@ -170,6 +170,44 @@ static void deriving_again_changes_nothing(void **state)
     assert_fact(f, "layers_per_stage", "[2, 2, 2, 2]");
 }
 
+static bool is_following(int param, int of)
+{
+    const int *list = facts_following(of);
+    while (*list != P_NONE && *list != param)
+        list++;
+    return *list == param || param == of;
+}
+
+static bool same_value(const struct facts *a, const struct facts *b, int param)
+{
+    struct value x = facts_get(a, param)->value, y = facts_get(b, param)->value;
+    return x.kind == y.kind && (x.kind == VALUE_UNKNOWN || value_eq(x, y));
+}
+
+/* What follows from one parameter alone is what the whole derivation makes of it. */
+static void one_parameter_derives_as_all_do(void **state)
+{
+    static const int params[] = {P_world_size, P_global_batch_size, P_micro_batch_size};
+    static const int64_t values[] = {0, 1, 2, 6, 24, 64};
+    struct facts *f = derived(state,
+                              "--num-layers 8 --pipeline-model-parallel-size 2 --num-experts 4 "
+                              "--micro-batch-size 2 --global-batch-size 24 --seq-length 16",
+                              8);
+    for (size_t i = 0; i < sizeof params / sizeof *params * 6; i++) {
+        int of = params[i / 6];
+        struct facts *one = facts_copy(*state, f), *all = facts_copy(*state, f);
+        facts_set(one, of, value_int(values[i % 6]), ORIGIN_OPTION, NULL, STR(""));
+        facts_set(all, of, value_int(values[i % 6]), ORIGIN_OPTION, NULL, STR(""));
+        facts_derive_after(one, of);
+        facts_derive(all);
+        for (int param = 0; param < (int)param_count; param++) {
+            assert_true(same_value(one, all, param));
+            assert_true(same_value(all, f, param) || is_following(param, of));
+        }
+    }
+    assert_null(facts_following(P_num_layers));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(layouts_unroll_as_megatron_does),
     cmocka_unit_test(patterns_are_python_list_expressions),
@@ -178,5 +216,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(layers_have_kinds),
     cmocka_unit_test(precision_is_one_word_both_ways),
     cmocka_unit_test(deriving_again_changes_nothing),
+    cmocka_unit_test(one_parameter_derives_as_all_do),
 };
 UNIT_MAIN(tests)
