@@ -59,9 +59,10 @@ static bool same_word(struct str a, struct str b)
     return a.n == b.n && (a.p == b.p || str_eq(a, b));
 }
 
-static double precision_distance(uint8_t precision, struct str measured)
+/* `word` is the precision's. */
+static double precision_distance(uint8_t precision, struct str word, struct str measured)
 {
-    if (str_is(measured, precision_words[precision])) return 0;
+    if (same_word(measured, word)) return 0;
     bool narrow = precision >= PREC_FP8_DELAYED, measured_narrow = !str_ends(measured, STR("16"));
     return narrow == measured_narrow ? 1 : 2;
 }
@@ -86,12 +87,12 @@ static bool same_sharding(const struct config *c, struct str measured)
     return (c->knobs.fsdp == FSDP_NONE) == (measured.n == 0);
 }
 
-/* Of a record farther away than `most`, some distance that is; `platform` is its platform's. */
+/* Of a record farther away than `most`, some distance that is; `d` is its platform's and its
+   precision's. */
 static double distance(const struct config *c, const struct param_counts *size,
-                       const struct evidence_record *r, double platform, double most)
+                       const struct evidence_record *r, double d, double most)
 {
     const struct knobs *k = &c->knobs;
-    double d = platform + precision_distance(k->precision, r->precision);
     if (d <= most) d += doublings((double)size->total, (double)r->total_params, 1);
     if (d <= most) d += doublings((double)size->active, (double)r->active_params, 1);
     if (d > most) return d;
@@ -133,33 +134,41 @@ static void offer(struct evidence *out, const struct evidence_record *r, double 
     out->nearest[at] = (struct evidence_run){.id = r->id, .source = r->source, .distance = d};
 }
 
-/* Platforms of the table and how far away they are, as far as they have been met. */
+/* Platforms of the table and how far away they are, as far as they have been met. Neighbours in the
+   table are mostly of one. */
 struct away {
     struct str platforms[16];
     double distances[16];
-    size_t n;
+    size_t n, last;
 };
 
 static double distance_of(struct away *away, const struct machine *m, struct str platform)
 {
-    for (size_t i = 0; i < away->n; i++)
-        if (same_word(away->platforms[i], platform)) return away->distances[i];
+    for (size_t n = 0; n < away->n; n++) {
+        size_t i = (away->last + n) % away->n;
+        if (!same_word(away->platforms[i], platform)) continue;
+        away->last = i;
+        return away->distances[i];
+    }
     double d = platform_distance(m, platform);
     if (away->n == sizeof away->distances / sizeof *away->distances) return d;
-    away->platforms[away->n] = platform;
-    return away->distances[away->n++] = d;
+    away->last = away->n++;
+    away->platforms[away->last] = platform;
+    return away->distances[away->last] = d;
 }
 
 void evidence_find(const struct config *c, struct evidence *out)
 {
     *out = (struct evidence){.grade = EVIDENCE_MODELLED};
     struct param_counts size = model_params(&c->model);
+    struct str precision = str_of(precision_words[c->knobs.precision]);
     struct away away = {.n = 0};
     for (size_t i = 0; i < evidence_record_count; i++) {
         double most = out->n < EVIDENCE_NEAREST ? INFINITY : out->nearest[out->n - 1].distance;
         const struct evidence_record *r = &evidence_records[i];
-        double platform = distance_of(&away, &c->machine, r->platform);
-        offer(out, r, distance(c, &size, r, platform, most));
+        double d = distance_of(&away, &c->machine, r->platform) +
+                   precision_distance(c->knobs.precision, precision, r->precision);
+        offer(out, r, distance(c, &size, r, d, most));
     }
     if (out->n == 0) return;
     if (out->nearest[0].distance < SAME)

@@ -492,6 +492,66 @@ void facts_derive(struct facts *f)
     derive_grouped_queries(f);
 }
 
+/* What the values of derived parameters come from, and those that are not always derived: whoever
+   changes another parameter, and does not write it, changes nothing here. */
+static const int sources[] = {
+    P_world_size,
+    P_global_batch_size,
+    P_micro_batch_size,
+    P_seq_length,
+    P_decrease_batch_size_if_needed,
+    P_tensor_model_parallel_size,
+    P_pipeline_model_parallel_size,
+    P_context_parallel_size,
+    P_expert_model_parallel_size,
+    P_expert_tensor_parallel_size,
+    /* the pipeline */
+    P_pipeline_model_parallel_layout,
+    P_virtual_pipeline_model_parallel_size,
+    P_num_virtual_stages_per_pipeline_rank,
+    P_num_layers_per_virtual_pipeline_stage,
+    P_num_layers_in_first_pipeline_stage,
+    P_num_layers_in_last_pipeline_stage,
+    P_account_for_embedding_in_pipeline_split,
+    P_account_for_loss_in_pipeline_split,
+    /* the layers */
+    P_num_layers,
+    P_mtp_num_layers,
+    P_hybrid_layer_pattern,
+    P_num_moe_experts,
+    P_first_k_dense_replace,
+    P_moe_layer_freq,
+    P_linear_attention_freq,
+    P_mlp_activation,
+    P_squared_relu,
+    P_quick_geglu,
+    P_swiglu,
+    P_gated_linear_unit,
+    P_activation_func,
+    P_num_query_groups,
+    P_num_attention_heads,
+    P_multi_latent_attention,
+    P_group_query_attention,
+    /* the precision */
+    P_precision,
+    P_bf16,
+    P_fp16,
+    P_fp8,
+    P_fp4,
+    P_fp8_recipe,
+    P_fp8_param_gather,
+    P_mixed_precision,
+    P_backend_te_fp8_recipe,
+    P_torchao_fp8_enabled,
+    P_mp_policy_param_dtype,
+};
+
+bool facts_derives_from(int param)
+{
+    return param_table[param].scope == SCOPE_DERIVED ||
+           param_among(param, sources, sizeof sources / sizeof *sources);
+}
+
 /* What the whole of facts_derive need not be asked for: one step of it alone reads the parameter,
    and no other reads what that step derives. */
 static const struct {

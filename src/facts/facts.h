@@ -201,6 +201,9 @@ void facts_note_any_path(struct facts *f);
    nothing that was written or overridden is touched, and lists are made anew only when they
    differ. */
 void facts_derive(struct facts *f);
+/* Whether facts_derive may make anything else of other facts when the parameter has another value
+   that nobody wrote. */
+bool facts_derives_from(int param);
 /* The same after a change of one parameter alone. */
 void facts_derive_after(struct facts *f, int param);
 /* The derived parameters that such a change can reach, up to P_NONE; NULL: any. */

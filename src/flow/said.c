@@ -192,13 +192,13 @@ static void mark(bool *marks, const int *params, size_t n)
         marks[params[i]] = true;
 }
 
-/* Marks what there may be anything to say of: a plan says the framework's default of headlines
-   alone. */
+/* Marks what there may be anything to say of: a plan says what is known, and the framework's
+   default of headlines alone. */
 static void mark_candidates(const struct saying *s, bool *marks)
 {
     if (s->over_recipe) memset(marks, true, param_count);
     for (int i = facts_next(s->facts, 0); i < (int)param_count; i = facts_next(s->facts, i + 1))
-        marks[i] = true;
+        marks[i] = marks[i] || fact_is_known(facts_get(s->facts, i));
     mark(marks, said_sizes, SAID_SIZES);
     mark(marks, headlines, N_HEADLINES);
     if (is_pipeline_block(s->facts, *pipeline_block)) mark(marks, pipeline_block, N_PIPELINE_BLOCK);

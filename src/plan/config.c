@@ -219,8 +219,7 @@ bool config_from_facts(struct arena *a, const struct facts *f, struct config *ou
     bool good = config_model(f, &out->model, false);
     out->machine_known = config_machine(f, &out->machine);
     struct knobs *k = &out->knobs;
-    for (size_t i = 0; i < knob_field_count; i++)
-        knob_read(f, &knob_table[i], k);
+    knobs_read(a, f, k);
     if (lacks_tower(out)) out->model.vision_layers = 0;
     if (!check_ranges(f)) return false;
     if (k->gpus <= 0)

@@ -72,6 +72,8 @@ const char *knobs_dispatcher(const struct knobs *k);
 /* Sets one field from the facts of a framework by itself. What the facts do not say stays, and
    words of a list that the knob does not know are left to the rules. */
 void knob_read(const struct facts *f, const struct knob *knob, struct knobs *k);
+/* The same of every field. */
+void knobs_read(struct arena *scratch, const struct facts *f, struct knobs *k);
 /* Says a parameter's value. */
 void knob_put(const struct knob_saying *s, int param, struct value v);
 /* Says one knob in the words that the facts' framework has for its value; false: it has none, and

@@ -325,6 +325,20 @@ void knob_read(const struct facts *f, const struct knob *knob, struct knobs *k)
     read_own(f, knob, k);
 }
 
+void knobs_read(struct arena *scratch, const struct facts *f, struct knobs *k)
+{
+    bool *has_phrase = ARENA_ARRAY(scratch, bool, param_count); /* few knobs have */
+    for (int i = 0; i < N_PHRASES; i++)
+        has_phrase[phrases[i].knob] = true;
+    for (size_t i = 0; i < knob_field_count; i++) {
+        const struct knob *knob = &knob_table[i];
+        if (knob->param != P_NONE && has_phrase[knob->param])
+            knob_read(f, knob, k);
+        else
+            read_own(f, knob, k);
+    }
+}
+
 bool knob_say_words(const struct knob_saying *s, const struct knobs *k, const struct knob *knob)
 {
     for (int i = 0; i < N_PHRASES; i++) {

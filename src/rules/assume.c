@@ -20,12 +20,13 @@ bool rule_has_open(const struct rule *r, const struct facts *f)
     return false;
 }
 
-/* Gives the open facts of the record a value; true when there was one. Of a model whose source says
-   everything nothing is assumed. Values live in the facts' arena, as they stay. */
+/* Gives the open facts of the record a value; true when there was one that others derive from. Of a
+   model whose source says everything nothing is assumed. Values live in the facts' arena, as they
+   stay. */
 static bool assume(const struct rule *r, struct facts *f, bool model_only)
 {
     struct expr_scope scope = facts_scope(f);
-    bool changed = false;
+    bool stale = false;
     for (size_t i = 0; i < r->n_set; i++) {
         int param = r->set[i].param;
         bool wanted = !model_only || param_table[param].scope == SCOPE_MODEL;
@@ -34,9 +35,9 @@ static bool assume(const struct rule *r, struct facts *f, bool model_only)
         if (v.kind == VALUE_ERROR || v.kind == VALUE_UNKNOWN) continue;
         bool known = param_table[param].scope == SCOPE_MODEL && f->model && f->model->complete;
         facts_set(f, param, v, known ? ORIGIN_CATALOGUE : ORIGIN_ASSUMED, NULL, r->id);
-        changed = true;
+        stale = stale || facts_derives_from(param);
     }
-    return changed;
+    return stale;
 }
 
 /* About what. */

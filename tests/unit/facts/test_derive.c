@@ -208,6 +208,53 @@ static void one_parameter_derives_as_all_do(void **state)
     assert_null(facts_following(P_num_layers));
 }
 
+/* Some value of the parameter. */
+static struct value some_value(struct arena *a, const struct param *p, int number)
+{
+    struct value item = value_int(number + 1);
+    switch (p->type) {
+    case PARAM_BOOL: return value_bool(number == 0);
+    case PARAM_INT: return item;
+    case PARAM_DOUBLE: return value_double(number + 0.5);
+    case PARAM_STRING:
+        return value_string(p->n_choices ? p->choices[number % (int)p->n_choices] : STR("x"));
+    case PARAM_LIST:
+    case PARAM_TUPLE:
+    case PARAM_PATTERN: return value_list_of(a, &item, 1);
+    case PARAM_MAP:
+    case PARAM_ANY: return value_string(STR("x"));
+    }
+    return value_null();
+}
+
+/* Of what is no source, whatever is assumed changes nothing else, and stays. */
+static void only_sources_are_derived_from(void **state)
+{
+    static const char *const plans[] = {
+        "moeplan: 1\nmodel: deepseek-v3\ngpus: 64\npp: 4\nvpp: 2\ngbs: 64\nmbs: 1\nseq: 4096\n",
+        "moeplan: 1\nframework: bridge\nmodel: qwen3-30b-a3b\ngpus: 8\nep: 8\n",
+        "moeplan: 1\nframework: automodel\nmodel: qwen3-30b-a3b\ngpus: 8\nep: 8\n",
+    };
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        struct facts *f = derived(state, plans[i], 0);
+        for (int param = 0; param < 2 * (int)param_count; param++) {
+            int of = param / 2;
+            if (facts_derives_from(of) || fact_is_set(facts_get(f, of))) continue;
+            struct arena_mark mark = arena_mark(*state);
+            struct facts *at = facts_copy(*state, f);
+            struct value v = some_value(*state, &param_table[of], param % 2);
+            facts_set(at, of, v, ORIGIN_ASSUMED, NULL, STR("x"));
+            struct facts *before = facts_copy(*state, at);
+            facts_derive(at);
+            for (int k = 0; k < (int)param_count; k++)
+                if (!same_value(at, before, k))
+                    fail_msg("%s is derived from %s", param_table[k].name.p,
+                             param_table[of].name.p);
+            arena_pop(*state, mark);
+        }
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(layouts_unroll_as_megatron_does),
     cmocka_unit_test(patterns_are_python_list_expressions),
@@ -217,5 +264,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(precision_is_one_word_both_ways),
     cmocka_unit_test(deriving_again_changes_nothing),
     cmocka_unit_test(one_parameter_derives_as_all_do),
+    cmocka_unit_test(only_sources_are_derived_from),
 };
 UNIT_MAIN(tests)
