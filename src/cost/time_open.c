@@ -172,9 +172,9 @@ static double waiting(const struct knobs *k)
     return (double)(k->pp - 1) / ((double)k->vpp * (double)knobs_scheduled(k));
 }
 
-/* The step of a changed plan over that of `c`, whose layers are `l`, by what layers and ramps take:
-   what stands around them changes less. */
-static double step_ratio(const struct time_layers *l, const struct config *c,
+/* The step of a changed plan over that of `c`, whose layers are `l` and take `seconds`, by what
+   layers and ramps take: what stands around them changes less. */
+static double step_ratio(const struct time_layers *l, const struct config *c, double seconds,
                          const struct config *changed)
 {
     struct knobs before = time_layers_key(&c->knobs), after = time_layers_key(&changed->knobs);
@@ -182,20 +182,21 @@ static double step_ratio(const struct time_layers *l, const struct config *c,
     struct time_layers other;
     if (!same) time_layers_init(changed, &other);
     double ramps = (1 + waiting(&changed->knobs)) / (1 + waiting(&c->knobs));
-    return ramps * pass_seconds(same ? l : &other, changed) / pass_seconds(l, c);
+    return ramps * pass_seconds(same ? l : &other, changed) / seconds;
 }
 
 /* Each alone, and all that make the step shorter, or longer, together: of those that speak of the
    same thing, which exclude one another, the one that does so most. */
 void time_allow_open(const struct time_layers *l, const struct config *c, struct time_estimate *t)
 {
+    double seconds = pass_seconds(l, c);
     double low = t->low, high = t->high, shorter = t->step, longer = t->step, least = 1, most = 1;
     size_t n = sizeof ways / sizeof *ways;
     struct config changed = *c;
     for (size_t i = 0; i < n; i++) {
         changed.knobs = c->knobs; /* a way changes nothing else */
         if ((c->unstated & ways[i].bits) == ways[i].bits && ways[i].take(&changed)) {
-            double ratio = step_ratio(l, c, &changed);
+            double ratio = step_ratio(l, c, seconds, &changed);
             least = fmin(least, ratio), most = fmax(most, ratio);
             bool usual = ways[i].usual(c);
             t->low = fmin(t->low, ratio * (usual ? low : t->step));

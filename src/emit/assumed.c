@@ -15,7 +15,7 @@ struct value emit_assumed(struct arena *a, const struct facts *f)
         struct value *items;
         size_t n, cap;
     } names = {0}, values = {0};
-    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1)) {
+    for (int i = facts_next_known(f, 0); i < (int)param_count; i = facts_next_known(f, i + 1)) {
         if (!is_assumed(f, i)) continue;
         *VEC_PUSH(a, &names) = value_string(param_table[i].name);
         *VEC_PUSH(a, &values) = facts_get(f, i)->value;

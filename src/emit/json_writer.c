@@ -3,7 +3,6 @@
 
 #include "base/finite.h"
 #include "base/json.h"
-#include "base/num.h"
 
 void json_key(struct json_writer *w, const char *key)
 {
@@ -77,12 +76,12 @@ void json_number(struct json_writer *w, const char *key, double d, int digits)
     buf_printf(w->out, "%.*g", digits, d);
 }
 
-void json_figure(struct json_writer *w, const char *key, double d)
+void json_figure(struct json_writer *w, const char *key, double d, struct json_figure *last)
 {
-    char text[NUM_TEXT];
-    num_write_figure(text, finite_check(d));
+    if (!*last->text || last->d != d) num_write_figure(last->text, finite_check(d));
+    last->d = d;
     json_key(w, key);
-    buf_add(w->out, str_of(text));
+    buf_add(w->out, str_of(last->text));
 }
 
 void json_value(struct json_writer *w, const char *key, struct value v)

@@ -5,6 +5,7 @@
 #define MOEPLAN_EMIT_JSON_WRITER_H
 
 #include "base/buf.h"
+#include "base/num.h"
 #include "base/value.h"
 
 struct json_writer {
@@ -33,8 +34,13 @@ void json_null(struct json_writer *w, const char *key);
 /* A finite number with at most `digits` significant digits, enough for what is measured or
    estimated. */
 void json_number(struct json_writer *w, const char *key, double d, int digits);
-/* A finite number with all its digits, as the figures of an estimate have them. */
-void json_figure(struct json_writer *w, const char *key, double d);
+/* A finite number with all its digits, as the figures of an estimate have them. Its text costs more
+   than all else of a member: `last`, zeroed before the first, keeps it for the next of the kind. */
+struct json_figure {
+    double d;
+    char text[NUM_TEXT];
+};
+void json_figure(struct json_writer *w, const char *key, double d, struct json_figure *last);
 /* A user's own value: what JSON cannot write is null. */
 void json_value(struct json_writer *w, const char *key, struct value v);
 

@@ -44,25 +44,29 @@ static void add_derived(struct tree *t, cJSON *to, const struct config *c,
     tree_int(t, object, "trained_params", config_trained_params(c));
 }
 
-static void write_stage(struct json_writer *w, int number, const struct stage_memory *s)
+enum { STAGE_PARTS = 10 };
+
+/* `last`: the parts of the stage before, of which most have the same. */
+static void write_stage(struct json_writer *w, int number, const struct stage_memory *s,
+                        struct json_figure last[STAGE_PARTS])
 {
     const struct {
         const char *name;
         double bytes;
-    } parts[] = {{"params_gib", s->params},
-                 {"grads_gib", s->grads},
-                 {"optimizer_gib", s->optimizer},
-                 {"activations_gib", s->activations},
-                 {"logits_gib", s->logits},
-                 {"buffers_gib", s->buffers},
-                 {"graphs_gib", s->graphs},
-                 {"total_gib", s->total},
-                 {"low_gib", s->low},
-                 {"high_gib", s->high}};
+    } parts[STAGE_PARTS] = {{"params_gib", s->params},
+                            {"grads_gib", s->grads},
+                            {"optimizer_gib", s->optimizer},
+                            {"activations_gib", s->activations},
+                            {"logits_gib", s->logits},
+                            {"buffers_gib", s->buffers},
+                            {"graphs_gib", s->graphs},
+                            {"total_gib", s->total},
+                            {"low_gib", s->low},
+                            {"high_gib", s->high}};
     json_open(w, NULL, '{');
     json_int(w, "stage", number);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        json_figure(w, parts[i].name, parts[i].bytes / GIB);
+    for (size_t i = 0; i < STAGE_PARTS; i++)
+        json_figure(w, parts[i].name, parts[i].bytes / GIB, &last[i]);
     json_str(w, "phase", (struct str){&s->phase, 1});
     json_close(w, '}');
 }
@@ -72,9 +76,10 @@ static struct str stages_json(struct arena *a, const struct memory_estimate *m)
 {
     struct buf out = buf_new(a);
     struct json_writer w = json_writer_new(&out);
+    struct json_figure last[STAGE_PARTS] = {0};
     json_open(&w, NULL, '[');
     for (int i = 0; i < m->n_stages; i++)
-        write_stage(&w, i, &m->stages[i]);
+        write_stage(&w, i, &m->stages[i], last);
     json_close(&w, ']');
     return buf_str(&out);
 }

@@ -69,7 +69,7 @@ static struct value model_value(struct arena *a, const struct facts *f)
     if (catalogue) add(&e, STR("base"), value_string(m->id));
     if (m && !catalogue && m->architecture.n && !model_field_get(m, P_model_architecture))
         add_field(&e, P_model_architecture, value_string(m->architecture)); /* AutoModel's class */
-    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
+    for (int i = facts_next_known(f, 0); i < (int)param_count; i = facts_next_known(f, i + 1))
         if (is_own_field(f, named, i)) add_field(&e, i, facts_get(f, i)->value);
     if (!e.keys.n) return value_unknown();
     return catalogue && e.keys.n == 1 ? value_string(m->id) : finish(&e);
@@ -131,7 +131,7 @@ static void add_params(struct entries *e, const struct rule_set *rules, const st
         if (param_table[params[i]].scope != SCOPE_MODEL) add_param(e, f, params[i]);
     }
     bool *may = ARENA_ARRAY(e->arena, bool, param_count); /* others are not said at their default */
-    for (int i = facts_next(f, 0); i < (int)param_count; i = facts_next(f, i + 1))
+    for (int i = facts_next_known(f, 0); i < (int)param_count; i = facts_next_known(f, i + 1))
         may[i] = true;
     for (size_t i = 0; i < SAID_SIZES; i++)
         may[said_sizes[i]] = true;

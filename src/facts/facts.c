@@ -34,6 +34,17 @@ int facts_next(const struct facts *f, int param)
     return left ? (int)at * BITS + __builtin_ctzll(left) : (int)param_count;
 }
 
+int facts_next_known(const struct facts *f, int param)
+{
+    for (size_t at = (size_t)param / BITS, skip = (size_t)param % BITS; at < changed_words();
+         at++, skip = 0)
+        for (uint64_t left = f->changed[at] >> skip << skip; left; left &= left - 1) {
+            int next = (int)at * BITS + __builtin_ctzll(left);
+            if (fact_is_known(&f->own[next])) return next;
+        }
+    return (int)param_count;
+}
+
 struct fact *facts_change(struct facts *f, int param)
 {
     assert(param >= 0 && (uint32_t)param < param_count);

@@ -131,6 +131,8 @@ static inline bool facts_is_own(const struct facts *f, int param)
 const struct fact *facts_get(const struct facts *f, int param);
 /* The first parameter from `param` on that may differ from its default; param_count: none. */
 int facts_next(const struct facts *f, int param);
+/* The same of those that are known: a plan knows nothing of most parameters of a model. */
+int facts_next_known(const struct facts *f, int param);
 /* The same to be changed in place. */
 struct fact *facts_change(struct facts *f, int param);
 /* Nothing says it. */

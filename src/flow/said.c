@@ -197,8 +197,9 @@ static void mark(bool *marks, const int *params, size_t n)
 static void mark_candidates(const struct saying *s, bool *marks)
 {
     if (s->over_recipe) memset(marks, true, param_count);
-    for (int i = facts_next(s->facts, 0); i < (int)param_count; i = facts_next(s->facts, i + 1))
-        marks[i] = marks[i] || fact_is_known(facts_get(s->facts, i));
+    const struct facts *f = s->facts;
+    for (int i = facts_next_known(f, 0); i < (int)param_count; i = facts_next_known(f, i + 1))
+        marks[i] = true;
     mark(marks, said_sizes, SAID_SIZES);
     mark(marks, headlines, N_HEADLINES);
     if (is_pipeline_block(s->facts, *pipeline_block)) mark(marks, pipeline_block, N_PIPELINE_BLOCK);
