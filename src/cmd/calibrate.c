@@ -102,17 +102,18 @@ static bool add_log(struct cmd_context *c, struct job *job, struct str path, str
     return cmd_usage_error(c, "%.*s states neither step times nor memory", STR_ARG(path)), false;
 }
 
-static bool add_microbenchmark(struct cmd_context *c, struct job *job, const struct node *root,
+static bool add_microbenchmark(struct cmd_context *c, struct job *job, struct str text,
                                struct str path)
 {
     struct facts *f = facts_new(c->keep, &c->diags, FRAMEWORK_MEGATRON, STR(""));
     if (!read_options_apply(f, &job->options) || !set_machine(c, job, f)) return false;
-    struct microbenchmark_left left = microbenchmark_read(c->keep, root, &job->observations);
+    struct microbenchmark_left left =
+        microbenchmark_read(c->keep, text, &job->machine, &job->observations);
     if (left.unreadable)
-        buf_printf(&c->err, "note: %.*s: %zu entries without a size or a time are left out\n",
+        buf_printf(&c->err, "note: %.*s: %zu rows without a law, a size or a time are left out\n",
                    STR_ARG(path), left.unreadable);
     if (left.foreign)
-        buf_printf(&c->err, "note: %.*s: %zu entries of other kernels move nothing: %.*s\n",
+        buf_printf(&c->err, "note: %.*s: %zu rows of other kernels move nothing: %.*s\n",
                    STR_ARG(path), left.foreign, LINE_ARG(c->keep, left.kernels));
     return true;
 }
@@ -139,13 +140,7 @@ static bool add_input(struct cmd_context *c, struct job *job, struct str path, s
     if (!io_read(c->keep, path.p, &text, &error))
         return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)),
                false;
-    if (str_starts(str_trim(text), STR("{"))) {
-        struct diags quiet;
-        diags_init(&quiet, c->keep);
-        const struct node *root =
-            doc_load_json(c->keep, &quiet, source_add(&quiet.sources, path, text));
-        if (microbenchmark_is(root)) return add_microbenchmark(c, job, root, path);
-    }
+    if (microbenchmark_is(c->scratch, text)) return add_microbenchmark(c, job, text, path);
     return add_log(c, job, path, text, recipe);
 }
 
@@ -344,7 +339,8 @@ const struct command command_calibrate = {
         "--plan prints what one rank of a plan runs in a step, for tools/microbenchmark.py "
         "--shapes.\n"
         "--check reads measured times of kernels, collectives and exchanges, one JSON object "
-        "a line.\n",
+        "a line:\n"
+        "a public table, or what tools/microbenchmark.py wrote.\n",
     .options = options,
     .loads_rules = true,
     .run = run,
