@@ -59,7 +59,7 @@ ONE_SCALE = {"mxfp8": "fp8", "fp8_block": "fp8", "nvfp4": "fp8"}
 ADAM_BYTES = 28         # of an fp32 element: parameter, gradient and two moments read, all but the gradient written
 MOST_ADAM = 1 << 28     # elements: 4 GiB of states
 MOST_MATH = 4096        # tokens: that backend writes all scores to memory
-SUSTAINED_S = 8         # of the stream that goes on: what brings a chip to its steady power
+SUSTAINED_S = 6         # of the stream that goes on: what brings a chip to its steady power
 WAIT_CYCLES = 15_000_000   # 8 ms at 1.9 GHz: several times what power control takes to let the clocks rise
 LONG_S = 50e-6          # kernels of the stream: shorter ones show their launches
 TINY_OPERATIONS = 256   # of a captured chain
@@ -242,7 +242,7 @@ class Rows:
         name = torch.cuda.get_device_name()
         self.chip = next((x.lower() for x in CHIPS if x in name), name)
         self.count = 0
-        self.stream = {}   # by dtype: (kind, burst, what runs it), for the stream that goes on
+        self.stream = {}   # by dtype and kind: (burst, what runs it), for the streams that go on
         print(json.dumps({"moeplan_microbenchmark": 2, "chip": self.chip, "device": name, "torch": torch.__version__,
                           "transformer_engine": getattr(te, "__version__", None), "cuda": torch.version.cuda,
                           "date": datetime.date.today().isoformat()}), flush=True)
@@ -270,7 +270,7 @@ class Rows:
     def keep(self, dtype, kind, time_s, run):
         free, total = torch.cuda.mem_get_info()
         if time_s and time_s >= LONG_S and free > total / 2:
-            self.stream.setdefault(dtype, []).append((kind, time_s, run))
+            self.stream.setdefault((dtype, kind), []).append((time_s, run))
 
 
 def measure_products(rows, shapes):
@@ -296,12 +296,11 @@ def measure_attention(rows, shapes):
 
 
 def measure_stream(rows):
-    """All products and attention of a dtype one after another, against the sum of their bursts."""
-    for dtype, kept in rows.stream.items():
-        total = rows.tried(f"sustained {dtype}", lambda: sustained_seconds([run for _, _, run in kept]))
+    """All products of a dtype one after another, and all of attention, against the sum of their bursts."""
+    for (dtype, kind), kept in rows.stream.items():
+        total = rows.tried(f"sustained {dtype} {kind}", lambda: sustained_seconds([run for _, run in kept]))
         if total:
-            bursts = {kind: sum(t for k, t, _ in kept if k == kind) for kind in ("gemm", "attention")}
-            rows.add("sustained", total, dtype=dtype, gemm_s=float(f"{bursts['gemm']:.6g}"), attention_s=float(f"{bursts['attention']:.6g}"))
+            rows.add("sustained", total, kernel=kind, dtype=dtype, **{f"{kind}_s": float(f"{sum(t for t, _ in kept):.6g}")})
     rows.stream.clear()
 
 

@@ -74,7 +74,7 @@ bench() { echo '{"moeplan_microbenchmark":2,"chip":"h100","device":"NVIDIA H100 
     row grouped_gemm 0.0004 '"kernel":"te","dtype":"bf16","m":1024,"experts":8,"n":3072,"k":4096'
     row attention_forward 0.0012 '"kernel":"te","dtype":"bf16","seq":8192,"batch":1,"heads":32,"qk_dim":128,"v_dim":128'
     row attention_backward 0.0032 '"kernel":"te","dtype":"bf16","seq":8192,"batch":1,"heads":32,"qk_dim":128,"v_dim":128'
-    row sustained 0.0783 '"dtype":"bf16","gemm_s":0.0639,"attention_s":0.0047'
+    row sustained 0.0783 '"kernel":"gemm","dtype":"bf16","gemm_s":0.0683'
     row copy 0.0004 '"bytes":1073741824'
     row host_copy 0.00488 '"kernel":"to_host","bytes":268435456'
     row adam 0.00286 '"kernel":"torch_fused","bytes":7516192768'
@@ -91,7 +91,7 @@ grep -q "1 rows without" "$dir/told" || { cat "$dir/told"; fail "a broken row is
 ! grep -q " nic:" "$dir/bench.yaml" || fail "the network moved without a measurement"
 "$moeplan" platforms "$dir/bench.yaml" >/dev/null || fail "the platform file cannot be read"
 expect 0 "15 rows, 1 without a law, 0 lines" "$moeplan" calibrate --check "$dir/bench.jsonl"
-has "sustained  bf16 h100"
+has "sustained gemm bf16 h100"
 
 # kernels that no coefficient is of move nothing: a bare operation, FlashAttention 2 through SDPA, an unnamed one
 {
