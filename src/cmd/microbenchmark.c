@@ -12,11 +12,10 @@ static const struct node *row_of(struct arena *a, struct str line)
     return row && row->kind == NODE_MAP ? row : NULL;
 }
 
-bool microbenchmark_is(struct arena *a, struct str text)
+bool microbenchmark_is(struct arena *scratch, struct str line)
 {
-    struct str line;
-    bool object = str_split(&text, '\n', &line) && str_starts(str_trim(line), STR("{"));
-    const struct node *row = object ? row_of(a, line) : NULL;
+    bool object = str_starts(str_trim(line), STR("{"));
+    const struct node *row = object ? row_of(scratch, line) : NULL;
     return row && node_get(row, STR("moeplan_microbenchmark"));
 }
 
@@ -31,35 +30,31 @@ static void leave_out(struct arena *a, const struct measured *x, struct microben
                         : name;
 }
 
-static void add_row(struct arena *a, const struct node *row, const struct machine *m,
-                    struct observation_list *out, struct microbenchmark_left *left)
+/* What is fitted outlives its line. */
+static void keep(struct arena *a, struct observation o, struct observation_list *out)
 {
-    struct observation o = {.kind = OBSERVED_KERNEL, .kernel = measured_row(a, row)};
-    o.measured = measured_row_number(a, row, "seconds");
-    o.sd = measured_sd(&o.kernel);
-    o.label = o.kernel.op;
-    if (!measured_is_own(&o.kernel))
-        leave_out(a, &o.kernel, left);
-    else if (o.measured > 0 && measured_law(&o.kernel, m) > 0)
-        *VEC_PUSH(a, out) = o;
-    else
-        left->unreadable++;
+#define KEEP_WORD(name) o.kernel.name = str_dup(a, o.kernel.name);
+    MEASURED_WORDS(KEEP_WORD)
+#undef KEEP_WORD
+    *VEC_PUSH(a, out) = o;
 }
 
-struct microbenchmark_left microbenchmark_read(struct arena *a, struct str text,
-                                               const struct machine *m,
-                                               struct observation_list *out)
+void microbenchmark_line(struct arena *a, struct arena *scratch, struct str line,
+                         const struct machine *m, struct observation_list *out,
+                         struct microbenchmark_left *left)
 {
-    struct microbenchmark_left left = {0};
-    struct str line;
-    str_split(&text, '\n', &line); /* says on what it was measured */
-    while (str_split(&text, '\n', &line)) {
-        if (!str_trim(line).n) continue;
-        const struct node *row = row_of(a, line);
-        if (row)
-            add_row(a, row, m, out, &left);
-        else
-            left.unreadable++;
+    if (!str_trim(line).n) return;
+    const struct node *row = row_of(scratch, line);
+    struct observation o = {.kind = OBSERVED_KERNEL};
+    if (row) {
+        o.kernel = measured_row(scratch, row);
+        o.measured = measured_row_number(scratch, row, "seconds");
+        o.sd = measured_sd(&o.kernel);
     }
-    return left;
+    if (row && !measured_is_own(&o.kernel))
+        leave_out(a, &o.kernel, left);
+    else if (row && o.measured > 0 && measured_law(&o.kernel, m) > 0)
+        keep(a, o, out);
+    else
+        left->unreadable++;
 }

@@ -11,8 +11,8 @@ struct observation_list {
     size_t n, cap;
 };
 
-/* Whether a file is one, by its first line. */
-bool microbenchmark_is(struct arena *a, struct str text);
+/* Whether a file is one, by its first line, which says on what it was measured. */
+bool microbenchmark_is(struct arena *scratch, struct str line);
 /* Lines that move nothing: that are no row, or lack a size or a time; of kernels that no
    coefficient is of. `kernels`: "attention_forward flash, launch operation".
  */
@@ -21,9 +21,9 @@ struct microbenchmark_left {
     struct str kernels;
 };
 
-/* Appends its measurements. */
-struct microbenchmark_left microbenchmark_read(struct arena *a, struct str text,
-                                               const struct machine *m,
-                                               struct observation_list *out);
+/* Appends what a later line measures. */
+void microbenchmark_line(struct arena *a, struct arena *scratch, struct str line,
+                         const struct machine *m, struct observation_list *out,
+                         struct microbenchmark_left *left);
 
 #endif

@@ -17,6 +17,11 @@ sed "s|^platform: .*|platform: own.yaml|" "$dir/plan.yaml" >"$dir/own_plan.yaml"
 own=$("$moeplan" estimate "$dir/own_plan.yaml" --format json | number step_s)
 awk "BEGIN { d = $own / $slow - 1; exit !(d > -0.06 && d < 0.06) }" || fail "estimated $own s with own coefficients, measured $slow"
 
+# a log has any size: more than other files may have
+{ yes "a line of something else" | head -n 3000000; cat "$dir/slow.log"; } >"$dir/long.log"
+"$moeplan" calibrate "$dir/long.log" --recipe "$dir/plan.yaml" 2>"$dir/told" | cmp -s - "$dir/own.yaml" || { cat "$dir/told"; fail "a long log is another"; }
+rm "$dir/long.log"
+
 # it is the pace of this model on this machine: other runs of the pair follow, another model's do not
 grep -q "^paced_model: Qwen3-30B-A3B$" "$dir/own.yaml" || { cat "$dir/own.yaml"; fail "the pace has no model"; }
 moved() { # SED: the step of a changed plan on the own platform over that on h100
