@@ -9,8 +9,8 @@
     X("mlperf", "model and chip", 111, 0.046, 0.181)                                               \
     X("runs", "model", 135, 0.044, 0.146)                                                          \
     X("mlperf", "model", 111, 0.046, 0.182)                                                        \
-    X("runs", "chip", 135, 0.066, 0.161)                                                           \
-    X("mlperf", "chip", 111, 0.064, 0.170)                                                         \
+    X("runs", "chip", 135, 0.053, 0.159)                                                           \
+    X("mlperf", "chip", 111, 0.054, 0.170)                                                         \
     X("runs", "cluster", 135, 0.059, 0.197)                                                        \
     X("mlperf", "cluster", 111, 0.035, 0.156)
 
