@@ -705,6 +705,25 @@ static void silence_on_gradients_is_as_recipes_have_it(void **state)
 
 /* ---- the step ---- */
 
+static double wider_by(struct config *c, const char *error)
+{
+    struct time_estimate before = time_of(c);
+    coefficient(c, error, 0.5);
+    struct time_estimate after = time_of(c);
+    return log(after.high / after.step) - log(before.high / before.step);
+}
+
+/* Sharded parameters are a class of runs of their own in each framework. */
+static void fsdp_has_its_own_error(void **state)
+{
+    const char *sharded = "use_megatron_fsdp: true\n";
+    assert_true(wider_by(round_plan(*state, "megatron", "", sharded), "error_fsdp") > 0.1);
+    assert_near(wider_by(round_plan(*state, "megatron", "", sharded), "error_dense") + 1, 1, 1e-9);
+    assert_true(wider_by(round_plan(*state, "megatron", "", ""), "error_dense") > 0.1);
+    assert_true(
+        wider_by(round_plan(*state, "automodel", "", "strategy: fsdp2\n"), "error_fsdp") > 0.1);
+}
+
 /* Parameters that are gathered: layers, embedding and head. What is left out, the final norm and
    the start-up of collectives, is below one per cent. */
 static const double parameters =
@@ -984,6 +1003,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(experts_start_on_streams),
     cmocka_unit_test(a_trained_table_adds_its_gradient),
     cmocka_unit_test(silence_on_gradients_is_as_recipes_have_it),
+    cmocka_unit_test(fsdp_has_its_own_error),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
     cmocka_unit_test(a_pipeline_gathers_once),
