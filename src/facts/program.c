@@ -62,8 +62,10 @@ struct program program_of(struct str script)
     struct str name = str_last_part(script, '/');
     for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
         if (str_is(name, own_scripts[i].script))
-            return (struct program){
-                .origin = PROGRAM_MEGATRON, .task = own_scripts[i].task, .script = script};
+            return (struct program){.origin = PROGRAM_MEGATRON,
+                                    .task = own_scripts[i].task,
+                                    .script = script,
+                                    .own_script = true};
     return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name), .script = script};
 }
 
@@ -595,8 +597,9 @@ static void set_facts(struct facts *f)
 /* Flags that this release lacks say that another one runs, and a fork may stand on any. */
 static void settle_releases(struct facts *f)
 {
-    uint32_t may = ~f->program.lacking;
-    bool here = may & facts_release(f) && f->program.origin != PROGRAM_FORK;
+    bool fork = f->program.origin == PROGRAM_FORK;
+    uint32_t may = ~(fork ? f->program.lacking_more : f->program.lacking);
+    bool here = may & facts_release(f) && !fork;
     if (!here) f->releases = profile_newest(f->framework, may) ? may : RELEASES_ALL;
 }
 
@@ -660,6 +663,11 @@ void program_settle(struct facts *f)
 bool program_vouches(const struct program *p)
 {
     return !p->kind || p->kind->checked_by_megatron;
+}
+
+bool program_may_build_another(const struct program *p)
+{
+    return p->script.n && !p->own_script && !p->kind;
 }
 
 struct str program_former_flag(const struct program *p)
