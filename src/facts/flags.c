@@ -242,6 +242,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
                               param_type_words(type), STR_ARG(word->text)));
         last_doubt(o)->plain =
             param_type_is_number(type) && !(o->name.node && is_whole(word->text));
+        last_doubt(o)->real = type == PARAM_INT && is_number(word->text);
         return value_unknown();
     }
     struct str wrong = value_size_error(a, o->param, o->name.text, v);

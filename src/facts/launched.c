@@ -57,6 +57,7 @@ static void look_in(struct search *s, struct str text)
         if (x->found) continue;
         struct str told = told_of(text, x->flag);
         if (!told.n || (x->value.n && !has_quoted(s->a, told, x->value))) continue;
+        if (x->real && str_find_str(told, STR("float")) == told.n) continue;
         x->found = true;
         x->deprecated = has_nocase(told, STR("deprecat"));
     }
@@ -84,7 +85,8 @@ static void look_in_fields(struct search *s, struct str text)
             struct str denial = str_of(denials[k]);
             if (!str_starts(name, denial)) continue;
             struct str told = field_of(s->a, text, str_slice(name, denial.n, name.n));
-            x->found = told.n && (!x->value.n || has_quoted(s->a, told, x->value));
+            x->found = told.n && (!x->value.n || has_quoted(s->a, told, x->value)) &&
+                       (!x->real || str_find_str(told, STR("float")) < told.n);
         }
     }
 }

@@ -154,7 +154,8 @@ static void find_here(struct facts *f)
     }
     for (size_t i = 0; i < p->doubts.n; i++) {
         const struct doubt *d = &p->doubts.items[i];
-        all[n + i] = (struct sought){.flag = d->flag, .value = d->choice ? d->value : STR("")};
+        all[n + i] = (struct sought){
+            .flag = d->flag, .value = d->choice ? d->value : STR(""), .real = d->real};
     }
     launched_seek(f->arena, f->diags, f->source, p->script, all, end + n);
     for (size_t i = 0; i < n; i++) {
@@ -165,7 +166,8 @@ static void find_here(struct facts *f)
     for (size_t i = 0; i < p->doubts.n; i++) {
         struct doubt *d = &p->doubts.items[i];
         bool deprecated = str_is(f->diags->items[d->diag].rule, "flag-deprecated");
-        d->known = all[n + i].found && (deprecated ? older && !all[n + i].deprecated : d->choice);
+        d->known = all[n + i].found &&
+                   (deprecated ? older && !all[n + i].deprecated : d->choice || d->real);
     }
 }
 

@@ -41,6 +41,7 @@ struct doubt {
     struct str flag, value; /* value: the word that is wrong */
     bool plain;             /* no program that takes the flag from Megatron-LM takes this either */
     bool choice;            /* of a word that is none of the flag's */
+    bool real;              /* of a number that is not written as a whole one */
     bool known;             /* the parser of the file's own repository is of another mind */
 };
 

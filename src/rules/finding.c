@@ -372,11 +372,15 @@ static struct diag *add_finding(const struct rule *r, const struct facts *f,
     bool doubtful = is_of_recipe(f, operands) || is_of_some_release(f, operands) ||
                     is_of_usual_world(f, operands);
     *x = (struct exemption){0};
-    if (error) exempt(r, f, operands, x);
+    if (error)
+        exempt(r, f, operands, x);
+    else if (d->severity == SEVERITY_WARNING && !r->everywhere)
+        x->without = release_without(r, f);
     x->lacks = d->severity != SEVERITY_INFO && !x->without && is_ahead_of_checkout(r, f, scratch);
     doubtful |= x->without || x->lacks || x->former.n || x->layout.n || x->model;
     if (error && doubtful) d->severity = SEVERITY_WARNING;
-    if (!error && x->lacks) d->severity = SEVERITY_INFO;
+    bool little = x->lacks || x->without || (f->world_unsaid && is_of_usual_world(f, operands));
+    if (!error && little) d->severity = SEVERITY_INFO;
     return d;
 }
 

@@ -36,3 +36,57 @@ sed -i 's/backend hop/backend nccl2/' fork/r.sh
 expect 0 "warning[value-choice]: --distributed-backend does not take 'nccl2'" "$moeplan" validate fork/r.sh
 printf 'x = 1\n' >fork/megatron/training/arguments.py
 expect 0 "has no flag --num-expert" "$moeplan" validate fork/r.sh
+
+# a number that its own parser takes as it is
+printf 'group.add_argument("--rotary-base", type=float)\n' >fork/megatron/training/arguments.py
+script pretrain_gpt.py "$data --position-embedding-type rope --rotary-base 5e6"
+cp r.sh fork/
+expect 1 "error[value-type]" "$moeplan" validate r.sh
+expect 0 "0 errors, 0 warnings" "$moeplan" validate fork/r.sh
+printf 'group.add_argument("--rotary-base", type=int)\n' >fork/megatron/training/arguments.py
+expect 1 "error[value-type]" "$moeplan" validate fork/r.sh
+
+# where a fork's model stands in a file of its own, nothing is missing
+moe="--micro-batch-size 1 --train-iters 10 --lr 1e-4 --bf16 --expert-model-parallel-size 2 --moe-router-topk 2 --hop-a 1 --hop-b 2 --hop-c 3"
+printf '#!/bin/bash\ntorchrun --nproc_per_node 8 train_hop.py --config-file hop.yaml %s\n' "$moe" >r.sh
+expect 0 "has no flag" "$moeplan" validate r.sh
+lacks "experts-not-counted"
+sed -i 's/--config-file hop.yaml/--num-layers 4/' r.sh
+expect 0 "warning[experts-not-counted]" "$moeplan" validate r.sh
+
+# what only a platform's number of machines decides, or a newer release alone warns of, is a remark
+printf '#!/bin/bash\nNODES=${WORLD_SIZE:-1}\ntorchrun --nnodes $NODES --nproc_per_node 8 train_hop.py %s --tensor-model-parallel-size 8 --pipeline-model-parallel-size 4\n' "$moe" >r.sh
+expect 0 "info[world-holds-what-is-written]" "$moeplan" validate r.sh
+sed -i 's/NODES=.*/NODES=1/' r.sh
+expect 0 "warning[world-holds-what-is-written]" "$moeplan" validate r.sh
+script train_hop.py "$data --hop-a 1 --hop-b 2 --rampup-batch-size 8 8 80 --global-batch-size 64"
+expect 0 "info[rampup-ignored]" "$moeplan" validate r.sh
+has "does not refuse it"
+
+# a program that writes its flags with underscores has no slips of Megatron-LM's
+printf '#!/bin/bash\nCMD="python3 train_hop.py --lr 1e-4 --bf16 --num-layers 4 --ffn_hidden_size 8 --num_attention_heads 8 --vocab_file v"\nhop --command "$CMD"\n' >h.sh
+run 2 "$moeplan" validate h.sh
+lacks "unknown-key"
+sed -i 's/--num_attention_heads 8 --vocab_file/--num-attention-heads 8 --vocab-file/' h.sh
+expect 0 "did you mean --ffn-hidden-size" "$moeplan" validate h.sh
+
+# a recipe that a checkout of Bridge has, and the data of one that nobody knows
+mkdir -p br/src/megatron/bridge/recipes/hop br/jobs
+printf 'MAJOR = 0\nMINOR = 5\n' >br/src/megatron/bridge/package_info.py
+printf '#!/bin/bash\ntorchrun --nproc_per_node 8 run_recipe.py --recipe qwen3_9b_pretrain_config train.train_iters=2 dataset.train_iters=8\n' >br/jobs/b.sh
+expect 0 "has no recipe qwen3_9b_pretrain_config" "$moeplan" validate br/jobs/b.sh
+lacks "unknown-key"
+printf 'from .hop import qwen3_9b_pretrain_config\n' >br/src/megatron/bridge/recipes/hop/__init__.py
+expect 0 "0 errors, 0 warnings" "$moeplan" validate br/jobs/b.sh
+sed -i 's/qwen3_9b/qwen3_8b/' br/jobs/b.sh
+expect 0 "has no field dataset.train_iters" "$moeplan" validate br/jobs/b.sh
+
+# a key that the file's own values refer to is its own; paths alone are nobody's launch
+nrl() { printf 'policy:\n  model_name: Qwen/Qwen3-8B\n  context_parallel_size: 1\n  dtensor_cfg: {enabled: false, context_parallel_size: "%s"}\n  megatron_cfg: {enabled: true, tensor_model_parallel_size: 1}\ncluster: {gpus_per_node: 8, num_nodes: 1}\ngrpo: {num_prompts_per_step: 8}\n' "$1" >n.yaml; }
+nrl 1
+expect 0 "NeMo-RL reads no context_parallel_size here" "$moeplan" validate n.yaml
+nrl '${policy.context_parallel_size}'
+expect 0 "0 errors" "$moeplan" validate n.yaml
+lacks "reads no context_parallel_size"
+printf 'data_path: d\nvocab_file: v\nmerge_file: m\nsave: s\nhop: 1\n' >paths.yaml
+expect 2 "skipped" "$moeplan" validate paths.yaml
