@@ -90,3 +90,11 @@ expect 0 "0 errors" "$moeplan" validate n.yaml
 lacks "reads no context_parallel_size"
 printf 'data_path: d\nvocab_file: v\nmerge_file: m\nsave: s\nhop: 1\n' >paths.yaml
 expect 2 "skipped" "$moeplan" validate paths.yaml
+
+# what a fork's own flags make of the model, or train of it, an estimate does not know, and says so
+sure="--swiglu --use-distributed-optimizer --hop-lora-rank 16 --hop-dense 1 --hop-log 1 --position-embedding-type rope"
+script train_hop.py "$data $sure"
+expect 0 "not in the figures: --hop-lora-rank, --hop-dense, flags of the program's own" "$moeplan" estimate r.sh --platform h100
+script pretrain_gpt.py "$data --swiglu --use-distributed-optimizer --position-embedding-type rope"
+expect 0 "GPUs" "$moeplan" estimate r.sh --platform h100
+lacks "not in the figures"
