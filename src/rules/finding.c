@@ -379,7 +379,10 @@ static struct diag *add_finding(const struct rule *r, const struct facts *f,
     x->lacks = d->severity != SEVERITY_INFO && !x->without && is_ahead_of_checkout(r, f, scratch);
     doubtful |= x->without || x->lacks || x->former.n || x->layout.n || x->model;
     if (error && doubtful) d->severity = SEVERITY_WARNING;
-    bool little = x->lacks || x->without || (f->world_unsaid && is_of_usual_world(f, operands));
+    struct operands of_rule = *operands; /* what its conditions ask for alone decides nothing */
+    of_rule.n = operands->n_rule;
+    bool unsaid = f->world_unsaid && is_of_usual_world(f, &of_rule);
+    bool little = x->lacks || x->without || unsaid;
     if (!error && little) d->severity = SEVERITY_INFO;
     return d;
 }

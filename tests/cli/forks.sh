@@ -57,6 +57,8 @@ expect 0 "warning[experts-not-counted]" "$moeplan" validate r.sh
 # what only a platform's number of machines decides, or a newer release alone warns of, is a remark
 printf '#!/bin/bash\nNODES=${WORLD_SIZE:-1}\ntorchrun --nnodes $NODES --nproc_per_node 8 train_hop.py %s --tensor-model-parallel-size 8 --pipeline-model-parallel-size 4\n' "$moe" >r.sh
 expect 0 "info[world-holds-what-is-written]" "$moeplan" validate r.sh
+sed -i 's/--train-iters/--global-batch-size 3 --micro-batch-size 2 --train-iters/' r.sh
+expect 0 "warning[global-batch-holds-microbatches]" "$moeplan" validate r.sh
 sed -i 's/NODES=.*/NODES=1/' r.sh
 expect 0 "warning[world-holds-what-is-written]" "$moeplan" validate r.sh
 script train_hop.py "$data --hop-a 1 --hop-b 2 --rampup-batch-size 8 8 80 --global-batch-size 64"
@@ -76,6 +78,9 @@ printf 'MAJOR = 0\nMINOR = 5\n' >br/src/megatron/bridge/package_info.py
 printf '#!/bin/bash\ntorchrun --nproc_per_node 8 run_recipe.py --recipe qwen3_9b_pretrain_config train.train_iters=2 dataset.train_iters=8\n' >br/jobs/b.sh
 expect 0 "has no recipe qwen3_9b_pretrain_config" "$moeplan" validate br/jobs/b.sh
 lacks "unknown-key"
+sed -i 's/dataset.train_iters/dataset.seq_legnth/' br/jobs/b.sh
+expect 0 "did you mean dataset.seq_length" "$moeplan" validate br/jobs/b.sh
+sed -i 's/dataset.seq_legnth/dataset.train_iters/' br/jobs/b.sh
 printf 'from .hop import qwen3_9b_pretrain_config\n' >br/src/megatron/bridge/recipes/hop/__init__.py
 expect 0 "0 errors, 0 warnings" "$moeplan" validate br/jobs/b.sh
 sed -i 's/qwen3_9b/qwen3_8b/' br/jobs/b.sh
