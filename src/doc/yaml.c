@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML through libyaml's event stream, or that of yaml_lines where it does. Nodes come from one
-   arena; the children of the collections that are still open wait on a stack and are copied off it
-   when their collection ends, so every list and map is one exact array. An alias is the anchored
-   node itself: sharing costs nothing here, but whoever walks the tree meets the node again, so its
-   expanded size and height count against the limits as if it had been written out. */
+/* YAML through libyaml's event stream. Nodes come from one arena; the children of the collections
+   that are still open wait on a stack and are copied off it when their collection ends, so every
+   list and map is one exact array. An alias is the anchored node itself: sharing costs nothing
+   here, but whoever walks the tree meets the node again, so its expanded size and height count
+   against the limits as if it had been written out. */
 #include "base/map.h"
 #include "base/utf8.h"
 #include "doc/duplicate.h"
 #include "doc/node.h"
 #include "doc/yaml_blame.h"
-#include "doc/yaml_lines.h"
 #include "doc/yaml_repair.h"
 
 enum { MAX_DEPTH = 200, MAX_NODES = 1000000, MAX_DOCUMENTS = 1000 };
@@ -35,7 +34,7 @@ struct loader {
     uint32_t source;
     uint32_t base, lines; /* bytes and lines before the text: see skip_comments */
     struct str text;
-    bool bytes; /* marks count bytes: the text is ASCII, or its lines are read */
+    bool ascii;
     size_t byte,
         point; /* a known pair of byte and code point offset, near the last one asked for */
     struct frame *frames; /* [MAX_DEPTH] */
@@ -90,7 +89,7 @@ static uint32_t walk_to(struct loader *l, size_t point)
 static inline uint32_t byte_of(struct loader *l, size_t point)
 {
     if (l->repair.inserted.n) point = yaml_repair_origin(&l->repair, point);
-    if (!l->bytes) return walk_to(l, point);
+    if (!l->ascii) return walk_to(l, point);
     return l->base + (uint32_t)(point < l->text.n ? point : l->text.n);
 }
 
@@ -457,29 +456,6 @@ static void parser_release(void *state)
     yaml_parser_delete(&l->parser);
 }
 
-static void begin_text(struct loader *l)
-{
-    l->depth = l->nodes = l->documents = 0;
-    l->stack.n = 0;
-}
-
-static bool take_event(void *state, const yaml_event_t *event)
-{
-    struct loader *l = state;
-    guard_tick(arena_guard(l->arena));
-    return on_event(l, event);
-}
-
-static bool read_lines(struct loader *l)
-{
-    bool bytes = l->bytes;
-    begin_text(l);
-    l->bytes = true;
-    bool ok = yaml_lines_read(l->text, take_event, l);
-    l->bytes = bytes;
-    return ok;
-}
-
 /* One pass over the text; *again when it was repaired and has to be read anew. */
 static bool read_text(struct loader *l, bool *again)
 {
@@ -490,7 +466,8 @@ static bool read_text(struct loader *l, bool *again)
     yaml_parser_set_encoding(&l->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input(&l->parser, feed, l);
     l->fed = 0;
-    begin_text(l);
+    l->depth = l->nodes = l->documents = 0;
+    l->stack.n = 0;
     bool ok = read_events(l, again);
     guard_drop(&hold);
     parser_release(l);
@@ -502,7 +479,7 @@ static bool check_encoding(struct loader *l)
 {
     if (str_starts(l->text, STR("\xFF\xFE")) || str_starts(l->text, STR("\xFE\xFF")))
         return complain(l, 0, "the text is UTF-16; save it as UTF-8");
-    size_t bad = utf8_check(l->text, &l->bytes);
+    size_t bad = utf8_check(l->text, &l->ascii);
     if (bad < l->text.n) return complain(l, l->base + bad, "the text is not UTF-8 here");
     size_t nul = str_find(l->text, '\0');
     return nul == l->text.n || complain(l, l->base + nul, "a NUL byte");
@@ -551,7 +528,7 @@ bool doc_load_yaml(struct arena *a, struct diags *all, uint32_t source, struct n
     l->repair = (struct yaml_repair){.arena = a, .text = l->text};
     int document = all->document;
     size_t n_docs = docs->n, n_diags = all->n;
-    bool ok = read_lines(l), again = !ok;
+    bool again = true, ok = true;
     while (again) {
         again = false;
         docs->n = n_docs;

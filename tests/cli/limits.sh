@@ -81,9 +81,9 @@ answers 2
 line 1 'input-too-large'
 line 2 '{"id":2,'
 
-# time: the YAML parser, which reads what has an anchor, clears the room of the longest run of blanks at every word
+# time: the YAML parser clears the room of the longest run of blanks at every word
 {
-    printf '{"id":1,"text":"a: &x b'
+    printf '{"id":1,"text":"a: b'
     head -c 4000000 /dev/zero | tr '\0' ' '
     printf 'b'
     repeat 400000 ' a' | tr -d '\n'
