@@ -5,13 +5,13 @@
 
 /* data, what was left out at a time, runs, median and 0.9 quantile of the relative error */
 #define LEFT_OUT(X)                                                                                \
-    X("runs", "model and chip", 135, 0.047, 0.138)                                                 \
-    X("mlperf", "model and chip", 111, 0.046, 0.180)                                               \
-    X("runs", "model", 135, 0.042, 0.152)                                                          \
-    X("mlperf", "model", 111, 0.047, 0.183)                                                        \
-    X("runs", "chip", 135, 0.052, 0.160)                                                           \
-    X("mlperf", "chip", 111, 0.054, 0.170)                                                         \
-    X("runs", "cluster", 135, 0.055, 0.194)                                                        \
-    X("mlperf", "cluster", 111, 0.035, 0.156)
+    X("runs", "model and chip", 135, 0.046, 0.135)                                                 \
+    X("mlperf", "model and chip", 111, 0.049, 0.196)                                               \
+    X("runs", "model", 135, 0.041, 0.155)                                                          \
+    X("mlperf", "model", 111, 0.044, 0.187)                                                        \
+    X("runs", "chip", 135, 0.051, 0.164)                                                           \
+    X("mlperf", "chip", 111, 0.053, 0.171)                                                         \
+    X("runs", "cluster", 135, 0.057, 0.205)                                                        \
+    X("mlperf", "cluster", 111, 0.035, 0.159)
 
 #endif
