@@ -14,6 +14,7 @@
 #include "emit/documents.h"
 #include "emit/emit.h"
 #include "facts/param_ids.h"
+#include "facts/program_kind.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
 #include "plan/peft.h"
@@ -60,9 +61,41 @@ void screen_machine(struct arena *a, const struct config *c, struct buf *out)
                m->capacity_bytes / GIB, k->seq, STR_ARG(gbs));
 }
 
+/* Whether a fork's flag is, by its name, about what a step needs: the model, its layout, what is
+   kept, what is trained. */
+static bool is_of_step(struct str flag)
+{
+    static const char *const words[] = {"lora",   "recompute", "swap", "offload",  "parallel",
+                                        "expert", "moe",       "head", "layer",    "dense",
+                                        "hidden", "rank",      "mla",  "attention"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_find_str(flag, str_of(words[i])) < flag.n) return true;
+    return false;
+}
+
+/* Flags of the program's own that may change the figures, which know nothing of them. */
+static void add_own_flags(const struct facts *f, struct buf *out)
+{
+    enum { NAMED = 5 };
+    size_t n = 0;
+    for (size_t i = 0; i < f->program.strangers.n; i++) {
+        const struct stranger *s = &f->program.strangers.items[i];
+        if (s->gone.n || !str_starts(s->name, STR("--")) || !is_of_step(s->name)) continue;
+        if (n++ < NAMED)
+            buf_printf(out, n == 1 ? "not in the figures: " MARK_HANG "%.*s" : ", %.*s",
+                       STR_ARG(s->name));
+    }
+    if (n > NAMED) buf_printf(out, " and %zu more", n - NAMED);
+    if (!n) return;
+    struct str title = f->program.kind ? f->program.kind->title : STR("the program");
+    buf_printf(out, n == 1 ? ", a flag of %.*s's own\n" : ", flags of %.*s's own\n",
+               STR_ARG(title));
+}
+
 void screen_program(const struct facts *f, struct buf *out)
 {
     struct str does = program_does_otherwise(&f->program);
+    add_own_flags(f, out);
     if (does.n)
         buf_printf(out, MARK_HANG "%.*s %.*s: the figures are of a step that trains so\n",
                    STR_ARG(f->program.script), STR_ARG(does));

@@ -20,7 +20,8 @@ void screen_notes(const struct model_input *m, struct buf *out);
 void screen_platform_notes(struct arena *a, const struct platform *p, struct buf *out);
 /* Platform, GPUs, sequence and batch; one line. */
 void screen_machine(struct arena *a, const struct config *c, struct buf *out);
-/* That the figures are of a training step where what is launched does something else. */
+/* Flags of a fork's own that the figures know nothing of, and that they are of a training step
+   where what is launched does something else. */
 void screen_program(const struct facts *f, struct buf *out);
 /* What nobody stated; nothing when all is stated. */
 void screen_assumed(const struct facts *f, struct buf *out);

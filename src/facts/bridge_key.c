@@ -100,7 +100,8 @@ static bool is_closed(struct str section)
 
 /* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's, a
    provider's or a data set's own code may have more fields: then only what looks like a slip is
-   worth a word. `leaf`: at the place stands the key's last part, in a section of its own. */
+   worth a word. `leaf`: at the place stands
+   the key's last part, in a section of its own. */
 static void unknown_key(struct facts *f, struct str key, struct span at, bool leaf)
 {
     enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
@@ -112,7 +113,10 @@ static void unknown_key(struct facts *f, struct str key, struct span at, bool le
     if (leaf && !is_of_run(key)) return;
     struct str near = meant_key(f, key, &why);
     if (!near.n && !is_closed(str_slice(key, 0, dot))) return;
-    bool over = near.n && facts_bool(f, P_over_recipe, false) && !str_starts(key, STR("dataset."));
+    bool on_recipe = facts_bool(f, P_over_recipe, false);
+    /* another section's name may be the data's own field too, a slip is one */
+    if (why && f->recipe_word.n && !on_recipe && str_starts(key, STR("dataset."))) return;
+    bool over = near.n && on_recipe && !str_starts(key, STR("dataset."));
     struct diag *d = diag_add(f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key", at,
                               "Megatron-Bridge has no field %.*s that is known here", STR_ARG(key));
     if (why) diag_note(f->diags, d, "%s", why);

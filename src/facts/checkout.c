@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/checkout.h"
 
+#include "base/dir.h"
 #include "base/io.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -290,4 +291,18 @@ bool checkout_has_beside(struct arena *a, const struct diags *diags, uint32_t so
     struct str folder = checkout_folder(a, diags, source);
     struct str file = arena_printf(a, "%.*s.py", STR_ARG(name));
     return folder.n && word.n && mentions(text_in(a, folder, file), word);
+}
+
+bool checkout_has_recipe(struct arena *a, const struct diags *diags, uint32_t source,
+                         struct str name)
+{
+    static const char *const packages_only[] = {"__init__.py", NULL};
+    struct str root = root_of(a, diags, source, FRAMEWORK_BRIDGE), error;
+    struct path_list files = {0};
+    if (!root.n || !name.n) return false;
+    struct str folder = path_join(a, root, STR("src/megatron/bridge/recipes"));
+    if (!dir_list(a, folder.p, packages_only, &files, &error)) return false;
+    for (size_t i = 0; i < files.n; i++)
+        if (mentions(text_in(a, STR(""), files.items[i]), name)) return true;
+    return false;
 }

@@ -29,6 +29,9 @@ bool checkout_is_older(struct arena *a, const struct diags *diags, uint32_t sour
    that file of the framework's own, reworded neither. */
 bool checkout_lacks(struct arena *a, const struct diags *diags, uint32_t source,
                     enum framework framework, struct str check);
+/* Whether a checkout of Bridge around a source's file has a recipe of that name. */
+bool checkout_has_recipe(struct arena *a, const struct diags *diags, uint32_t source,
+                         struct str name);
 /* The known release that the checkout around a source's file has: the oldest one for what is older,
    "main" for what is newer; empty where there is no checkout, or the source is no file. */
 struct str checkout_release(struct arena *a, const struct diags *diags, uint32_t source,

@@ -93,6 +93,7 @@ struct facts {
     bool recipe_guessed;
     bool world_guessed; /* nobody says how many nodes, or GPUs of one, there are: the usual is taken
                          */
+    bool world_unsaid;  /* as many as stand there for want of a platform's word */
     struct placeholders placeholders;
     VEC(uint32_t) sourced;   /* further sources that the file consists of */
     VEC(uint32_t) inherited; /* sources of the files that it is laid over */

@@ -242,6 +242,7 @@ static struct value read_value(struct occurrence *o, enum param_type type,
                               param_type_words(type), STR_ARG(word->text)));
         last_doubt(o)->plain =
             param_type_is_number(type) && !(o->name.node && is_whole(word->text));
+        last_doubt(o)->real = type == PARAM_INT && is_number(word->text);
         return value_unknown();
     }
     struct str wrong = value_size_error(a, o->param, o->name.text, v);
@@ -478,13 +479,24 @@ static void declared_flag(struct occurrence *o, const struct param *p)
     facts_add_raw(o->f, o->name.text, v);
 }
 
+/* That the program has a flag which these releases have; 0: no release has it. One that is gone by
+   now is nobody's own. */
+static void note_releases(struct facts *f, uint32_t releases)
+{
+    struct program *p = &f->program;
+    bool gone = !(releases & facts_release(f));
+    if (!releases) return;
+    p->lacking_more |= gone ? ~releases : p->lacking & ~releases;
+    p->lacking |= ~releases;
+}
+
 void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
                      size_t n)
 {
     struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
     o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
     if (o.param >= 0) o.spelling = param_table[o.param].in[FRAMEWORK_MEGATRON];
-    if (releases_of(&o)) f->program.lacking |= ~releases_of(&o);
+    note_releases(f, releases_of(&o));
     if (o.param < 0 || !flag_fits(f, o.flag)) {
         const struct param_flag *flag = o.flag;
         const struct param *p = declared_find(f->declared, name.text, &flag);

@@ -57,8 +57,37 @@ static void look_in(struct search *s, struct str text)
         if (x->found) continue;
         struct str told = told_of(text, x->flag);
         if (!told.n || (x->value.n && !has_quoted(s->a, told, x->value))) continue;
+        if (x->real && str_find_str(told, STR("float")) == told.n) continue;
         x->found = true;
         x->deprecated = has_nocase(told, STR("deprecat"));
+    }
+}
+
+/* What stands of a dataclass's field, up to the empty line behind it; empty: there is none. */
+static struct str field_of(struct arena *a, struct str text, struct str name)
+{
+    struct str begin = arena_printf(a, "\n    %.*s:", STR_ARG(name));
+    struct str rest = str_slice(text, str_find_str(text, begin), text.n);
+    size_t to = str_find_str(str_slice(rest, rest.n ? 1 : 0, rest.n), STR("\n\n"));
+    return str_slice(rest, 0, to + 1);
+}
+
+/* Flags that a parser is given for the fields of a dataclass: of one that is true by default the
+   flag takes it back. */
+static void look_in_fields(struct search *s, struct str text)
+{
+    static const char *const denials[] = {"", "no_", "disable_"};
+    for (size_t i = 0; i < s->n; i++) {
+        struct sought *x = &s->items[i];
+        if (x->found || !str_starts(x->flag, STR("--"))) continue;
+        struct str name = str_exchange(s->a, str_slice(x->flag, 2, x->flag.n), '-', '_');
+        for (size_t k = 0; k < sizeof denials / sizeof *denials && !x->found; k++) {
+            struct str denial = str_of(denials[k]);
+            if (!str_starts(name, denial)) continue;
+            struct str told = field_of(s->a, text, str_slice(name, denial.n, name.n));
+            x->found = told.n && (!x->value.n || has_quoted(s->a, told, x->value)) &&
+                       (!x->real || str_find_str(told, STR("float")) < told.n);
+        }
     }
 }
 
@@ -182,6 +211,27 @@ static void read_module(struct search *s, struct module m)
     follow_imports(s, path_parent(m.path), text, m.depth + 1);
 }
 
+static bool all_found(const struct search *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->items[i].found) return false;
+    return true;
+}
+
+/* The flags that Megatron-LM's parser makes of its configurations' fields, since it does. */
+static void seek_fields(struct search *s, const struct diags *diags, uint32_t source,
+                        struct str parser)
+{
+    static const char *const configurations[] = {
+        "megatron/training/config/training_config.py", "megatron/training/config/common_config.py",
+        "megatron/training/config/resilience_config.py", "megatron/core/model_parallel_config.py",
+        "megatron/core/transformer/transformer_config.py"};
+    if (str_find_str(parser, STR("ArgumentGroupFactory(")) == parser.n) return;
+    for (size_t i = 0; i < sizeof configurations / sizeof *configurations && !all_found(s); i++)
+        look_in_fields(
+            s, checkout_text(s->a, diags, source, FRAMEWORK_MEGATRON, str_of(configurations[i])));
+}
+
 void launched_seek(struct arena *a, const struct diags *diags, uint32_t source, struct str script,
                    struct sought *items, size_t n)
 {
@@ -191,8 +241,11 @@ void launched_seek(struct arena *a, const struct diags *diags, uint32_t source, 
     if (!n) return;
     struct arena_mark mark = arena_mark(a);
     struct search s = {.a = a, .items = items, .n = n};
-    for (size_t i = 0; i < sizeof parsers / sizeof *parsers; i++)
-        look_in(&s, checkout_text(a, diags, source, FRAMEWORK_MEGATRON, str_of(parsers[i])));
+    for (size_t i = 0; i < sizeof parsers / sizeof *parsers; i++) {
+        struct str text = checkout_text(a, diags, source, FRAMEWORK_MEGATRON, str_of(parsers[i]));
+        look_in(&s, text);
+        seek_fields(&s, diags, source, text);
+    }
     struct str folder = checkout_folder(a, diags, source);
     struct str file = folder.n ? find_script(a, folder, script) : nothing;
     if (file.n) note_file(&s, file, 0);

@@ -10,6 +10,7 @@
 /* What is looked for where a parser is filled. */
 struct sought {
     struct str flag, value; /* value: one of its choices, in quotes there; empty: the flag alone */
+    bool real;              /* only where it takes a number that need not be whole */
     bool found;
     bool deprecated; /* what stands behind the flag says so */
 };

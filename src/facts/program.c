@@ -62,8 +62,10 @@ struct program program_of(struct str script)
     struct str name = str_last_part(script, '/');
     for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
         if (str_is(name, own_scripts[i].script))
-            return (struct program){
-                .origin = PROGRAM_MEGATRON, .task = own_scripts[i].task, .script = script};
+            return (struct program){.origin = PROGRAM_MEGATRON,
+                                    .task = own_scripts[i].task,
+                                    .script = script,
+                                    .own_script = true};
     return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name), .script = script};
 }
 
@@ -152,7 +154,8 @@ static void find_here(struct facts *f)
     }
     for (size_t i = 0; i < p->doubts.n; i++) {
         const struct doubt *d = &p->doubts.items[i];
-        all[n + i] = (struct sought){.flag = d->flag, .value = d->choice ? d->value : STR("")};
+        all[n + i] = (struct sought){
+            .flag = d->flag, .value = d->choice ? d->value : STR(""), .real = d->real};
     }
     launched_seek(f->arena, f->diags, f->source, p->script, all, end + n);
     for (size_t i = 0; i < n; i++) {
@@ -163,7 +166,8 @@ static void find_here(struct facts *f)
     for (size_t i = 0; i < p->doubts.n; i++) {
         struct doubt *d = &p->doubts.items[i];
         bool deprecated = str_is(f->diags->items[d->diag].rule, "flag-deprecated");
-        d->known = all[n + i].found && (deprecated ? older && !all[n + i].deprecated : d->choice);
+        d->known = all[n + i].found &&
+                   (deprecated ? older && !all[n + i].deprecated : d->choice || d->real);
     }
 }
 
@@ -595,8 +599,9 @@ static void set_facts(struct facts *f)
 /* Flags that this release lacks say that another one runs, and a fork may stand on any. */
 static void settle_releases(struct facts *f)
 {
-    uint32_t may = ~f->program.lacking;
-    bool here = may & facts_release(f) && f->program.origin != PROGRAM_FORK;
+    bool fork = f->program.origin == PROGRAM_FORK;
+    uint32_t may = ~(fork ? f->program.lacking_more : f->program.lacking);
+    bool here = may & facts_release(f) && !fork;
     if (!here) f->releases = profile_newest(f->framework, may) ? may : RELEASES_ALL;
 }
 
@@ -660,6 +665,11 @@ void program_settle(struct facts *f)
 bool program_vouches(const struct program *p)
 {
     return !p->kind || p->kind->checked_by_megatron;
+}
+
+bool program_may_build_another(const struct program *p)
+{
+    return p->script.n && !p->own_script && !p->kind;
 }
 
 struct str program_former_flag(const struct program *p)

@@ -41,6 +41,7 @@ struct doubt {
     struct str flag, value; /* value: the word that is wrong */
     bool plain;             /* no program that takes the flag from Megatron-LM takes this either */
     bool choice;            /* of a word that is none of the flag's */
+    bool real;              /* of a number that is not written as a whole one */
     bool known;             /* the parser of the file's own repository is of another mind */
 };
 
@@ -49,11 +50,13 @@ struct program {
     enum program_task task;
     struct str script; /* what is launched, in the launch's words; empty: nobody says */
     bool told;         /* said, not guessed: flags alone, or a release that the user names */
+    bool own_script;   /* the script is one of Megatron-LM's, whoever changed it */
     bool bare;         /* flags alone: which program takes them, they say themselves */
     const struct program_kind *kind; /* the fork, where it is one of rules/programs; else NULL */
-    bool kind_guessed; /* by its flags alone: it may be a fork of that one, which takes more */
-    bool whole;        /* the file and what it is laid over say every argument that is set */
-    uint32_t lacking;  /* the releases that lack one of its flags, as bits */
+    bool kind_guessed;     /* by its flags alone: it may be a fork of that one, which takes more */
+    bool whole;            /* the file and what it is laid over say every argument that is set */
+    uint32_t lacking;      /* the releases that lack one of its flags, as bits */
+    uint32_t lacking_more; /* those that lack two: one new flag may be a fork's own, of that name */
     VEC(struct stranger) strangers;
     VEC(struct doubt) doubts;
 };
@@ -79,6 +82,9 @@ bool program_vouches(const struct program *p);
 /* Sets the number of GPUs from what the program's own settings say, in a document or in the words
    of a launch; nothing where they leave it open. */
 void program_take_world(struct facts *f, const struct node *doc, const struct flag_words *words);
+/* Whether a script of somebody's own may build another model than Megatron-LM's, whose classes then
+   check nothing. */
+bool program_may_build_another(const struct program *p);
 /* A flag of the launch that only releases before all known ones took; empty: it has none. */
 struct str program_former_flag(const struct program *p);
 /* A flag of the checkout's own that is about parallelism, which may lay the GPUs out in a way of

@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "facts/bridge_key.h"
 #include "facts/check.h"
+#include "facts/checkout.h"
 #include "facts/flags.h"
 #include "facts/import_path.h"
 #include "facts/launched.h"
@@ -288,7 +289,7 @@ static void unknown_recipe(struct facts *f, const struct flag_word *at, struct s
     struct node *node = word_node(f, at);
     const struct bridge_recipe *other = bridge_recipe_find(name, RELEASES_ALL);
     struct str near = other ? (struct str){"", 0} : bridge_recipe_nearest(name, facts_release(f));
-    if (!other && !near.n) return;
+    if ((!other && !near.n) || checkout_has_recipe(f->arena, f->diags, f->source, name)) return;
     struct diag *d =
         /* of other sizes it may be the user's own */
         diag_add(f->diags, edit_is_slip(name, near, 2) ? SEVERITY_ERROR : SEVERITY_WARNING,

@@ -153,7 +153,7 @@ static bool is_config(const struct node *doc)
 /* A mapping of model sizes alone is a model, not a launch. */
 static int detect_map(const struct node *doc)
 {
-    size_t flags = 0, names = 0, sizes = 0;
+    size_t flags = 0, names = 0, sizes = 0, numbers = 0;
     if (node_get(doc, STR("moeplan")) || node_get(doc, STR("recipe"))) return 0;
     if (node_get(doc, STR("_target_"))) return 0; /* a class of some program's own */
     const struct node *args = node_get(doc, STR("MODEL_ARGS"));
@@ -166,8 +166,11 @@ static int detect_map(const struct node *doc)
         int param = param_of_key(key);
         names += param >= 0;
         sizes += param >= 0 && param_table[param].scope == SCOPE_MODEL;
+        numbers += param >= 0 && (param_type_is_number(param_table[param].type) ||
+                                  param_table[param].type == PARAM_BOOL);
     }
     if (flags >= 2) return 90;
+    if (!numbers) return 0; /* paths alone: where some program finds its data */
     return names >= 3 && names > sizes && 2 * names > doc->n ? 60 : 0;
 }
 

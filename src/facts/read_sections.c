@@ -62,6 +62,14 @@ static bool leads_to(const struct node *doc, const struct node *map, struct str 
     return false;
 }
 
+/* Whether the file refers to the key, as in ${policy.KEY}: then it is one of its own. */
+static bool is_referred_to(const struct facts *f, struct str key)
+{
+    struct str text = source_get(&f->diags->sources, f->source)->text;
+    struct str word = arena_printf(f->arena, ".%.*s}", STR_ARG(key));
+    return str_find_str(text, word) < text.n;
+}
+
 /* A destination of Megatron-LM's beside a section or above it, where the program has nothing of
    that name: it slipped out of the section. */
 static void note_outside(struct facts *f, const struct node *map, size_t at)
@@ -71,7 +79,7 @@ static void note_outside(struct facts *f, const struct node *map, size_t at)
     bool leaf = map->items[at]->kind == NODE_SCALAR;
     const struct program_setting *own = program_kind_own(kind, key);
     if (own && str_starts(own->name, STR("-"))) own = NULL; /* a flag is no key */
-    if (!leaf || own || !megatron_has_size(key)) return;
+    if (!leaf || own || !megatron_has_size(key) || is_referred_to(f, key)) return;
     for (size_t i = 0; i < kind->n_sections; i++) {
         const struct node *section = node_at(f->document, kind->sections[i]);
         for (size_t k = 0; section && k < map->n; k++) {

@@ -237,7 +237,7 @@ static struct shell_text operate(struct shell *sh, struct str name, struct shell
     struct shell_text word = {rest.p + colon + 1, rest.at + colon + 1, rest.n - colon - 1};
     if (op == '-' || op == '=') {
         if (!missing) return value;
-        if (unset && counts_nodes(name)) sh->f->world_guessed = true;
+        if (unset && counts_nodes(name)) sh->f->world_guessed = sh->f->world_unsaid = true;
         if (unset) shell_note_default(sh, name, rest.at[0] - (uint32_t)name.n);
         struct shell_text otherwise = shell_expand_text(sh, word);
         if (op == '=') shell_var_set_text(sh, name, otherwise);

@@ -97,6 +97,17 @@ static void report(struct facts *f, const struct slip *s)
     diag_note(f->diags, d, "in a part of the script that is not followed here");
 }
 
+/* Whether most are Megatron-LM's flags but for their dashes: that is how another program writes
+   its own. */
+static bool are_of_another_style(struct arena *a, const struct slips *all)
+{
+    enum { FEWEST = 3 };
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        n += str_eq(str_exchange(a, all->items[i].name, '_', '-'), all->items[i].near);
+    return n >= FEWEST && 2 * n > all->n;
+}
+
 void unread_note(struct facts *f, struct str text, const struct flag_words *words)
 {
     struct slips all = {0};
@@ -106,6 +117,7 @@ void unread_note(struct facts *f, struct str text, const struct flag_words *word
         for (size_t i = 0, from = (size_t)(line.p - text.p); i < line.n && !comment; i++)
             look_at(f, &all, text, from + i, words);
     }
+    if (are_of_another_style(f->arena, &all)) return;
     struct sought *sought = ARENA_ARRAY(f->arena, struct sought, all.n);
     for (size_t i = 0; i < all.n; i++)
         sought[i].flag = all.items[i].name;

@@ -40,7 +40,8 @@ struct framework_traits {
     bool balances_in_rows;    /* forced balance deals experts to tokens in turn; else at random */
     bool repeats_operations;  /* selective recomputation is by operation, not by module */
     bool early_stop;          /* recomputing a layer ends once its last saved tensor is back */
-    bool fitted_with_fsdp2;   /* the step time's error is that of FSDP, as all its measured runs are */
+    bool
+        fitted_with_fsdp2; /* the step time's error is that of FSDP, as all its measured runs are */
 };
 
 const struct framework_traits *framework_traits(enum framework framework);

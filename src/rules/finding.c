@@ -341,11 +341,12 @@ struct exemption {
     bool lacks;                    /* the checkout around the file has no such check */
     struct str former;             /* a flag of before all known releases; empty: there is none */
     struct str layout;             /* a flag of the checkout's that lays GPUs out; empty: none */
+    bool model;                    /* a model class refuses it, and another may be built */
 };
 
 /* What only Megatron-LM of a release says, of a launch whose flags are of before all that are
-   known, and what a number of GPUs must be, of a checkout that lays them out in a way of its own.
- */
+   known, what a number of GPUs must be, of a checkout that lays them out in a way of its own, and
+   what a model of Megatron-LM's checks, of a script that may build another. */
 static void exempt(const struct rule *r, const struct facts *f, const struct operands *operands,
                    struct exemption *x)
 {
@@ -355,6 +356,8 @@ static void exempt(const struct rule *r, const struct facts *f, const struct ope
     x->without = release_without(r, f);
     if (!f->release_told && !r->everywhere) x->former = program_former_flag(&f->program);
     if (world) x->layout = program_own_layout(&f->program);
+    x->model = str_starts(r->source, STR("megatron/core/models/")) && !r->everywhere &&
+               program_may_build_another(&f->program);
 }
 
 static struct diag *add_finding(const struct rule *r, const struct facts *f,
@@ -369,11 +372,18 @@ static struct diag *add_finding(const struct rule *r, const struct facts *f,
     bool doubtful = is_of_recipe(f, operands) || is_of_some_release(f, operands) ||
                     is_of_usual_world(f, operands);
     *x = (struct exemption){0};
-    if (error) exempt(r, f, operands, x);
+    if (error)
+        exempt(r, f, operands, x);
+    else if (d->severity == SEVERITY_WARNING && !r->everywhere)
+        x->without = release_without(r, f);
     x->lacks = d->severity != SEVERITY_INFO && !x->without && is_ahead_of_checkout(r, f, scratch);
-    doubtful |= x->without || x->lacks || x->former.n || x->layout.n;
+    doubtful |= x->without || x->lacks || x->former.n || x->layout.n || x->model;
     if (error && doubtful) d->severity = SEVERITY_WARNING;
-    if (!error && x->lacks) d->severity = SEVERITY_INFO;
+    struct operands of_rule = *operands; /* what its conditions ask for alone decides nothing */
+    of_rule.n = operands->n_rule;
+    bool unsaid = f->world_unsaid && is_of_usual_world(f, &of_rule);
+    bool little = x->lacks || x->without || unsaid;
+    if (!error && little) d->severity = SEVERITY_INFO;
     return d;
 }
 
@@ -424,6 +434,8 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
     if (x.layout.n)
         diag_note(f->diags, d, "%.*s of this checkout may lay the GPUs out otherwise",
                   STR_ARG(x.layout));
+    if (x.model)
+        diag_note(f->diags, d, "Megatron-LM's own model checks it; this script may build another");
     if (x.lacks) diag_note(f->diags, d, "the checkout that this file lies in has no such check");
     add_help(d, set, r, f, scratch);
     arena_pop(scratch, mark);

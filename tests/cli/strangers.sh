@@ -88,7 +88,7 @@ cp r.sh fork/
 expect 1 "error[unknown-key]" "$moeplan" validate fork/r.sh
 printf 'group.add_argument("--num-expert", type=int)\n' >fork/megatron/training/arguments.py
 expect 0 "info[fork-flags]: --num-expert is a flag of this checkout" "$moeplan" validate fork/r.sh
-printf '{"data_path": "x", "num_expert": 8, "vocab_file": "v", "merge_file": "m"}\n' >fork/data.json
+printf '{"data_path": "x", "num_expert": 8, "vocab_file": "v", "lr": 1e-4}\n' >fork/data.json
 expect 0 "num_expert is a flag of this checkout" "$moeplan" validate fork/data.json
 
 # nor what the launched script adds, or a module of the repository that it imports, wherever the launch says it lies
