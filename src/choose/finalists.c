@@ -250,14 +250,20 @@ void finalists_sort(struct contender *plans, size_t n, double capacity_bytes)
     if (n > 0) move_up(plans, roomiest(plans, n, capacity_bytes), 0);
 }
 
-/* Whether a plan is the fastest of all, or of those that take no more risk than it. */
+/* Steps that differ by less order nothing (S4.11). */
+static const double TIE = 0.02;
+
+/* Whether a plan is the fastest of all, or of those without a risk by more than a tie: beside a
+   faster one with a risk, one that is as fast as another without shows nothing. */
 static bool is_fastest(const struct contender *plans, size_t n, size_t which)
 {
-    bool fastest = true;
-    for (size_t i = 0; i < n; i++)
-        if (plans[i].step_s < plans[which].step_s)
-            fastest = fastest && plans[i].risky && !plans[which].risky;
-    return fastest;
+    bool first = true, least_risk = !plans[which].risky;
+    for (size_t i = 0; i < n; i++) {
+        if (plans[i].step_s < plans[which].step_s) first = false;
+        if (i != which && !plans[i].risky && plans[i].step_s < (1 + TIE) * plans[which].step_s)
+            least_risk = false;
+    }
+    return first || least_risk;
 }
 
 static bool is_only_of_kind(const struct contender *plans, size_t n, size_t which)

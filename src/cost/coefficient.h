@@ -132,7 +132,7 @@
     X(error_graphed_moe, 0.10)    /* log sd of the model itself: MoE in CUDA graphs */             \
     X(error_moe, 0.12)            /* MoE launched by the host */                                   \
     X(error_dense, 0.12)          /* dense models */                                               \
-    X(error_fsdp2, 0.25)          /* FSDP2, whose kernels a plan does not name */                  \
+    X(error_fsdp, 0.25)           /* sharded parameters */                                         \
     X(error_bias, 0.25)           /* biased experts, whose kernels depend on the release */        \
     X(error_peft, 0.15)           /* adapters alone trained */                                     \
     X(error_four_bit, 0.2)        /* more of it with weights in 4 or 8 bits */                     \

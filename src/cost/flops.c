@@ -33,8 +33,8 @@ static double flops_per_token(const struct config *c, bool of_keys_seen)
     for (int i = 0; i < m->num_layers; i++)
         forward += kinds[m->layers[i]];
     for (int i = 0; i < m->n_mtp_kinds; i++)
-        depth += op_flops(m->mtp_kinds[i], m,
-                          of_keys_seen ? bounded(m, m->mtp_kinds[i], seq) : seq);
+        depth +=
+            op_flops(m->mtp_kinds[i], m, of_keys_seen ? bounded(m, m->mtp_kinds[i], seq) : seq);
     if (!is_hybrid(m)) depth += 2 * (3 * h + 2 * h * h);
     forward += m->mtp_layers * depth + 2 * h * padded_vocab(c) * (1 + m->mtp_layers);
     /* Of frozen weights no gradient is computed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline takes as long as its busiest rank for every microbatch, and ramps in which nearly the
-   sum alone counts: the layers are given to the ranks like water that finds its level. Which chunks
+   sum alone counts: the layers are given to the ranks like water that finds its level. Of few
+   microbatches most passes of a rank in front fall into the ramp, and its level is higher. Which chunks
    of a rank take them matters little as long as all ranks do it in the same turn. How chunks wait
    for each other, and how ranks that wait cool, is left to split_polish. */
 #include "cost/split.h"
@@ -27,6 +28,7 @@ struct split {
     const struct time_rates *rates;
     const int *most;                /* [pp] layers that a rank has room for; NULL: all */
     const struct split_room *rooms; /* [pp] the same where they are mixed */
+    double scheduled, ramp;         /* microbatches; what weight_of takes off for a pass */
     int counts[LAYOUT_MAX_CHUNKS];  /* [pp] layers of a rank */
 };
 
@@ -41,6 +43,19 @@ static int front_layers(const struct model_shape *m)
     return n < m->num_layers ? n : 0;
 }
 
+/* The forward part of a layer's seconds: a backward pass multiplies twice as much. */
+static const double FORWARD_PART = 1.0 / 3;
+
+/* What a second of a rank adds to the whole, as a part of what one of the last rank does. In plain
+   1F1B rank r does pp - r - 1 forward passes more than the last one before it waits for the first
+   backward pass: all but the first microbatch add to the sum of all ranks what they take there, less
+   those passes, in which it would wait. */
+static double weight_of(const struct split *s, int rank)
+{
+    double ahead = fmin(s->pp - rank - 1, s->scheduled - 1);
+    return 1 - s->ramp * ahead;
+}
+
 /* Field by field: the search asks too often to clear what is not used. */
 static void split_init(struct split *s, const struct config *c, const struct time_rates *rates)
 {
@@ -52,6 +67,8 @@ static void split_init(struct split *s, const struct config *c, const struct tim
     s->pp = c->knobs.pp, s->vpp = c->knobs.vpp, s->layers = m->num_layers;
     s->most = NULL;
     s->rooms = NULL;
+    s->scheduled = (double)knobs_scheduled(&c->knobs);
+    s->ramp = s->vpp == 1 && s->scheduled > 1 ? FORWARD_PART / (s->scheduled - 1) : 0;
     double sum = 0, one = kinds[m->layers[front]];
     bool mixed = false;
     for (int i = front; i < m->num_layers; i++) {
@@ -87,7 +104,7 @@ static double fixed(const struct split *s, int rank)
 static int below(const struct split *s, int rank, double level)
 {
     int low = s->vpp - (rank == 0) - (rank == s->pp - 1);
-    int n = (int)((level - fixed(s, rank)) / s->mean);
+    int n = (int)((level / weight_of(s, rank) - fixed(s, rank)) / s->mean);
     if (n > room(s, rank)) n = room(s, rank);
     return n > low ? n : low > 0 ? low : 0;
 }
@@ -112,16 +129,25 @@ static int shortest_rank(const struct split *s, const double *loads, double equa
     return to;
 }
 
+/* The level of all ranks if layers could be cut. */
+static double level_of(const struct split *s)
+{
+    double ranks = 0;
+    for (int r = 0; r < s->pp; r++)
+        ranks += 1 / weight_of(s, r);
+    return (s->layers * s->mean + s->first + s->last) / ranks;
+}
+
 /* Each further layer goes to the rank that is shortest, and after the first of equal ones to the
    next. */
 static bool fill_ranks(struct split *s)
 {
     double loads[LAYOUT_MAX_CHUNKS];
-    int left = fill_to(s, (s->layers * s->mean + s->first + s->last) / s->pp);
+    int left = fill_to(s, level_of(s));
     if (left < 0) left = fill_to(s, 0); /* a rank stands above that level by its ends alone */
     for (int r = 0; r < s->pp; r++) {
         if (s->counts[r] > room(s, r)) return false;
-        loads[r] = fixed(s, r) + s->counts[r] * s->mean;
+        loads[r] = weight_of(s, r) * (fixed(s, r) + s->counts[r] * s->mean);
         if (s->counts[r] == room(s, r)) loads[r] = INFINITY;
     }
     double equal = 1e-9 * s->mean;
@@ -131,7 +157,7 @@ static bool fill_ranks(struct split *s)
         if (loads[to] == INFINITY) return false;
         for (; to < s->pp && left > 0; to++) {
             if (loads[to] > level) continue;
-            loads[to] += s->mean;
+            loads[to] += weight_of(s, to) * s->mean;
             if (++s->counts[to] == room(s, to)) loads[to] = INFINITY;
             left--;
         }
@@ -214,14 +240,13 @@ static void time_ranks(const struct config *c, const struct time_rates *rates,
     }
 }
 
-/* Seconds of a microbatch on the rank that takes longest. */
-static double busiest(const struct config *c, const struct time_rates *rates,
-                      const struct layout *layout)
+/* Seconds of a microbatch on the rank that takes longest, by its weight. */
+static double busiest(const struct split *s, const struct layout *layout)
 {
     double ranks[LAYOUT_MAX_CHUNKS], before[LAYOUT_MAX_CHUNKS], longest = 0;
-    time_ranks(c, rates, layout, ranks, before);
-    for (int r = 0; r < c->knobs.pp; r++)
-        longest = fmax(longest, ranks[r]);
+    time_ranks(s->c, s->rates, layout, ranks, before);
+    for (int r = 0; r < s->pp; r++)
+        longest = fmax(longest, weight_of(s, r) * ranks[r]);
     return longest;
 }
 
@@ -274,7 +299,7 @@ static bool divide(struct split *s, struct layout *out)
     if (s->rooms) return divide_row(s, out);
     bool alike = divide_alike(s, out);
     if (!s->mixed || s->most || !divide_row(s, &row)) return alike;
-    if (!alike || busiest(s->c, s->rates, &row) < busiest(s->c, s->rates, out)) *out = row;
+    if (!alike || busiest(s, &row) < busiest(s, out)) *out = row;
     return true;
 }
 
@@ -307,8 +332,7 @@ bool split_is_free(const struct config *c)
 static double pipeline_of(const struct split *s, const struct layout *layout)
 {
     double all = s->layers * s->mean + s->first + s->last;
-    return (double)knobs_scheduled(&s->c->knobs) * busiest(s->c, s->rates, layout) +
-           (all - all / s->pp) / s->vpp;
+    return s->scheduled * busiest(s, layout) + (all - all / s->pp) / s->vpp;
 }
 
 /* Puts the even split into *out where there is one. */

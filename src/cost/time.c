@@ -395,7 +395,7 @@ static double kind_error(const struct timing *t)
 {
     const struct model_shape *m = &t->config->model;
     const struct knobs *k = &t->config->knobs;
-    if (config_traits(t->config)->fitted_with_fsdp2) return t->f.error_fsdp2;
+    if (k->fsdp != FSDP_NONE || config_traits(t->config)->fitted_with_fsdp2) return t->f.error_fsdp;
     if (k->task == TASK_PEFT) return t->f.error_peft;
     if (m->add_bias) return t->f.error_bias;
     if (m->experts == 0) return t->f.error_dense;

@@ -19,7 +19,14 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             /* arguments.py map_dtype: bytes, which overrides of Bridge have no name for */
             .fp8_states = true,
         },
-    [FRAMEWORK_BRIDGE] = {MEGATRON_CORE, .recipes_capture = true},
+    [FRAMEWORK_BRIDGE] =
+        {
+            MEGATRON_CORE,
+            .recipes_capture = true,
+            /* perf_recipes/_common.py: ddp.grad_reduce_in_fp32 = False, but for Kimi-K2 and GLM-5
+             */
+            .recipes_narrow_gradients = true,
+        },
     [FRAMEWORK_AUTOMODEL] =
         {
             .most_stages = 8,

@@ -44,6 +44,7 @@ HELD = 1e-4   # log sd of what stays at its prior
 # What is left out together.
 WAYS = {'model and chip': lambda r: (r['name'], r['chip']), 'model': lambda r: r['name'], 'chip': lambda r: r['chip'],
         'cluster': lambda r: r['cluster']}
+CHOOSES = 'model and chip'   # of these the one whose errors choose among WIDTHS
 WITHIN = 1.645   # standard deviations that hold nine of ten
 FEWEST = 15   # runs that make a class
 LEAST_ERROR = 0.03   # log sd below which no class of runs is said to be known: identical runs differ by that
@@ -215,7 +216,7 @@ class Fit:
         group is in its own figure."""
         errors, result = self.by_width(way), {}
         for inside in self.groups(WAYS[way]):
-            best = self.best_width(way, inside)
+            best = self.best_width(inside)
             result.update({i: e for i, e in errors[best].items() if i in inside})
         return result
 
@@ -224,19 +225,20 @@ class Fit:
             self.errors_by_width[way] = {w: self.left_out_at(w, WAYS[way]) for w in WIDTHS}
         return self.errors_by_width[way]
 
-    def best_width(self, way, without=()):
-        """That of CHIPS, unless another is better by more than a standard error, in which the runs of a group count together: among
-        equals the choice would follow those few runs that are left out of it, and always to their worst."""
-        errors = self.by_width(way)
+    def best_width(self, without=()):
+        """That of CHIPS, unless runs left out by (model, chip) are better off with another by more than a standard error, in which
+        the runs of a group count together: among equals the choice would follow those few runs that are left out of it, and always
+        to their worst. Whatever is left out, these choose, as they do for what is shipped: seven chips are too few to."""
+        errors = self.by_width(CHOOSES)
 
         def gain(width):
             if width == 1.0:
                 return 0.0
-            groups = [[abs(errors[1.0][i]) - abs(errors[width][i]) for i in g if i in errors[width]]
-                      for g in self.groups(WAYS[way]) if g != without]
-            n = sum(map(len, groups))
-            mean = sum(map(sum, groups)) / n
-            return mean - math.sqrt(sum((sum(g) - mean * len(g)) ** 2 for g in groups)) / n
+            gains = [[abs(errors[1.0][i]) - abs(errors[width][i]) for i in g if i in errors[width] and i not in without]
+                     for g in self.groups(WAYS[CHOOSES])]
+            n = sum(map(len, gains))
+            mean = sum(map(sum, gains)) / n
+            return mean - math.sqrt(sum((sum(g) - mean * len(g)) ** 2 for g in gains)) / n
 
         return max(WIDTHS, key=gain)
 
@@ -388,7 +390,7 @@ def differing(made, platforms):
 
 def other_width(fit):
     """Whether CHIPS states another width of deviations than all runs, left out by (model, chip), choose."""
-    best = fit.best_width('model and chip')
+    best = fit.best_width()
     return [f'CHIPS: runs left out choose {best:g} times its widths of deviations'] if best != 1.0 else []
 
 

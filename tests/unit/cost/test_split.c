@@ -109,6 +109,25 @@ static struct config *model_of(struct arena *a, size_t model, const struct shape
     return plan_of(a, models[model], x->layers, x->pp, x->vpp);
 }
 
+/* Plans are compared as the schedule's rate divides them. Of two microbatches most passes fall into
+   the ramp: a rank in front waits less for each further layer than the last one does. */
+static void few_microbatches_are_divided_by_their_ramp(void **state)
+{
+    for (size_t i = 0; i < SHAPES * MODELS; i++) {
+        const struct shape *x = &shapes[i % SHAPES];
+        struct config *c = model_of(*state, i / SHAPES, x);
+        struct layout slot;
+        struct time_estimate time;
+        if (x->vpp > 1 || x->pp < 3) continue;
+        c->knobs.gbs = 4; /* two microbatches */
+        double best = fastest(c);
+        assert_true(split_plan(c, &slot) && time_estimate(c, &time, NULL));
+        if (time.step > (1 + SPLIT_MOVING) * best)
+            fail_msg("%d layers of model %zu on %d stages: %.4f s, %.4f s can be", x->layers,
+                     i / SHAPES, x->pp, time.step, best);
+    }
+}
+
 /* The schedule's rate divides them; polish finds how they wait, and how a rank that waits cools. */
 static void near_the_fastest(void **state)
 {
@@ -302,6 +321,7 @@ static void short_layers_in_front_are_no_more_than_there_are(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(few_microbatches_are_divided_by_their_ramp),
     cmocka_unit_test(near_the_fastest),
     cmocka_unit_test(the_fastest_that_fits),
     cmocka_unit_test(mixed_layers_are_divided_by_what_each_takes),

@@ -686,7 +686,43 @@ static void a_trained_table_adds_its_gradient(void **state)
     assert_near(layer_embedding(&t).backward.memory - frozen, 8 * 32768 * 1024 / 1e12, 1e-9);
 }
 
+static double table_backward(void **state, const char *framework, const char *plan)
+{
+    struct timing t = timing_of(round_plan(*state, framework, "", plan));
+    return layer_embedding(&t).backward.memory;
+}
+
+/* A plan of Bridge that does not speak of gradients has them as its performance recipes do; one of
+   Megatron-LM as silence means. */
+static void silence_on_gradients_is_as_recipes_have_it(void **state)
+{
+    double wide = table_backward(state, "bridge", "grad_reduce_in_bf16: false\n"),
+           narrow = table_backward(state, "bridge", "grad_reduce_in_bf16: true\n");
+    assert_near(wide - narrow, 4 * 32768 * 1024 / 1e12, 1e-9);
+    assert_near(table_backward(state, "bridge", ""), narrow, 1e-12);
+    assert_near(table_backward(state, "megatron", ""), wide, 1e-12);
+}
+
 /* ---- the step ---- */
+
+static double wider_by(struct config *c, const char *error)
+{
+    struct time_estimate before = time_of(c);
+    coefficient(c, error, 0.5);
+    struct time_estimate after = time_of(c);
+    return log(after.high / after.step) - log(before.high / before.step);
+}
+
+/* Sharded parameters are a class of runs of their own in each framework. */
+static void fsdp_has_its_own_error(void **state)
+{
+    const char *sharded = "use_megatron_fsdp: true\n";
+    assert_true(wider_by(round_plan(*state, "megatron", "", sharded), "error_fsdp") > 0.1);
+    assert_near(wider_by(round_plan(*state, "megatron", "", sharded), "error_dense") + 1, 1, 1e-9);
+    assert_true(wider_by(round_plan(*state, "megatron", "", ""), "error_dense") > 0.1);
+    assert_true(
+        wider_by(round_plan(*state, "automodel", "", "strategy: fsdp2\n"), "error_fsdp") > 0.1);
+}
 
 /* Parameters that are gathered: layers, embedding and head. What is left out, the final norm and
    the start-up of collectives, is below one per cent. */
@@ -966,6 +1002,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(experts_are_launched_in_a_loop),
     cmocka_unit_test(experts_start_on_streams),
     cmocka_unit_test(a_trained_table_adds_its_gradient),
+    cmocka_unit_test(silence_on_gradients_is_as_recipes_have_it),
+    cmocka_unit_test(fsdp_has_its_own_error),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
     cmocka_unit_test(a_pipeline_gathers_once),
