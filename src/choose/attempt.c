@@ -3,6 +3,7 @@
    each, and their sides. */
 #include <math.h>
 
+#include "base/larger.h"
 #include "choose/visit.h"
 #include "facts/param_ids.h"
 
@@ -11,7 +12,7 @@
 static bool is_wanted(const struct search *s, double score, double step_s)
 {
     const struct finalists *f = &s->finalists;
-    if (s->last_resort) return step_s <= fmin(s->worth, f->fast[0].step_s);
+    if (s->last_resort) return step_s <= smaller(s->worth, f->fast[0].step_s);
     return finalists_want(f, &s->c.knobs, score, step_s, s->risky);
 }
 
@@ -50,7 +51,7 @@ double search_around(struct search *s, int most_vpp)
         s->c.knobs = present;
         if (!combination_set(&kind->sides[i], &s->c)) continue;
         s->c.knobs.vpp = most_vpp;
-        least = fmin(least, around(s, &s->c.knobs, slowest));
+        least = smaller(least, around(s, &s->c.knobs, slowest));
     }
     s->c.knobs = present;
     return isinf(least) ? 0 : least;

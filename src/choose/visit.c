@@ -2,6 +2,7 @@
 /* Spots and their stages in turn (visit.h). */
 #include <math.h>
 
+#include "base/larger.h"
 #include "choose/visit.h"
 #include "facts/param_ids.h"
 
@@ -21,7 +22,7 @@ static bool any_matters(struct search *s, const struct least_seconds *least, int
         const struct variants_least *x = &s->group->variants_least[risky];
         s->risky = risky;
         double bound = s->around + spots_bound(&s->spots, &s->c, &x->rates, most_vpp);
-        if (least) bound = fmax(bound, risky ? least->any : least->safe);
+        if (least) bound = larger(bound, risky ? least->any : least->safe);
         any = x->any && search_matters(s, bound, wish + x->wish);
     }
     s->risky = false;
@@ -123,8 +124,8 @@ static bool class_matters(struct search *s, const struct spot *spot, int most_vp
 {
     const struct least_rates *least = s->group->least;
     if (s->any || !least) return true;
-    double bound = fmin(spots_least_bound(&s->spots, &s->c, &least[0], most_vpp),
-                        spots_least_bound(&s->spots, &s->c, &least[1], most_vpp));
+    double bound = smaller(spots_least_bound(&s->spots, &s->c, &least[0], most_vpp),
+                           spots_least_bound(&s->spots, &s->c, &least[1], most_vpp));
     return search_matters(s, bound + s->around, spot->wish);
 }
 
@@ -146,7 +147,7 @@ static void queue(struct search *s, struct spot *spot)
         turn->never[more] = room_never(s, offloads_asked(s), most, &turn->asked[more]);
         if (s->any) continue; /* then no bound is read */
         turn->least[more] = order_bound(s, turn->never[more], most);
-        bound = fmin(bound, turn->least[more].any * prefer_factor(spot->wish));
+        bound = smaller(bound, turn->least[more].any * prefer_factor(spot->wish));
     }
     order_add(s, (struct waiting){bound, spot, turn});
 }

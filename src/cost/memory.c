@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of a configuration: every stage, the fullest, and whether it fits. */
+#include "base/larger.h"
 #include "cost/memory_stage.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -23,11 +24,6 @@ static double workspaces(const struct config *c, const struct memory_coefficient
     return MIB * sum;
 }
 
-static double at_most(double x, double most)
-{
-    return x > most ? most : x;
-}
-
 static double at_least_one(double x)
 {
     return x < 1 ? 1 : x;
@@ -41,8 +37,8 @@ static struct range imbalance(const struct config *c, struct range r)
     double fixed = knobs_kept_capacity(k);
     if (fixed > 0) return (struct range){fixed, fixed, fixed};
     double most = k->force_balance || k->pad_to_capacity ? 1 : k->ep;
-    if (k->capacity_factor > 0) most = at_most(most, k->capacity_factor);
-    return (struct range){at_most(r.value, most), at_most(r.low, most), at_most(r.high, most)};
+    if (k->capacity_factor > 0) most = smaller(most, k->capacity_factor);
+    return (struct range){smaller(r.value, most), smaller(r.low, most), smaller(r.high, most)};
 }
 
 static struct weight_shape *find_shape(struct memory_work *w, const struct gemm *g)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Activations of a stage: microbatches in flight, logits, and the transients of the backward. */
+#include "base/larger.h"
 #include "cost/memory_stage.h"
 #include "cost/vision.h"
 #include "plan/framework.h"
@@ -137,7 +138,7 @@ double activation_logits(const struct memory_work *w, const struct holding *s,
     if (!s->last) return 0;
     double vocab = logits_of(w), elements = w->t.tokens * vocab;
     double kept = config_has_schedule(w->c) ? 2 : 0; /* among the outputs */
-    double bytes = fmax(0, logit_bytes(k) - kept), depth = bytes > 0 ? 4 : 0;
+    double bytes = larger(0, logit_bytes(k) - kept), depth = bytes > 0 ? 4 : 0;
     if (k->ce_fusion == CE_TE) depth = 2;
     double mtp = s->n_mtp * depth;
     double sum = trace_term(trace, "logits and loss", (bytes + mtp) * elements,
