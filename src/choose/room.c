@@ -19,7 +19,7 @@ static bool estimate(struct search *s, struct contender *o, struct memory_estima
 {
     search_take_memory(s);
     if (!memory_divide(&s->c, s->memory)) return false;
-    memory_peaks(s->memory, memory);
+    memory_peaks_if_fits(s->memory, memory);
     fill(s, o, memory);
     return true;
 }
