@@ -91,6 +91,7 @@ static bool is_refused(struct search *s)
 struct relief {
     int recompute, offload;
     double seconds; /* that the offload adds at least */
+    bool hopeless;  /* as the plan before was: then it is asked first whether this one is */
 };
 
 /* SQUEEZED: it fits with its layers divided by memory, and would be faster if it kept less.
@@ -124,6 +125,7 @@ static enum result try_plan(struct search *s, const struct relief *x, struct ope
     struct contender o;
     bool moved;
     if (is_refused(s)) return REFUSED;
+    if (x->hopeless && is_denied_to_all(s, open, side)) return HOPELESS;
     search_take_layers(s);
     if (!search_divide_by_time(s)) return NO_ROOM;
     double least = s->division.seconds;
@@ -139,7 +141,7 @@ static enum result try_plan(struct search *s, const struct relief *x, struct ope
 
 /* Tries the present variant with every side that may be best. GOOD: none of them would do better
    with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
-static enum result try_sides(struct search *s, struct variant *v, const struct relief *x)
+static enum result try_sides(struct search *s, struct variant *v, struct relief *x)
 {
     const struct kind *kind = present_kind(s);
     struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);
@@ -153,8 +155,9 @@ static enum result try_sides(struct search *s, struct variant *v, const struct r
             !combination_set(&kind->offloads[x->offload], &s->c))
             continue;
         enum result one = try_plan(s, x, open, i);
+        x->hopeless = one == HOPELESS;
         settled = settled && (one == GOOD || one == TOO_SLOW);
-        hopeless = hopeless && one == HOPELESS;
+        hopeless = hopeless && x->hopeless;
         if (one != REFUSED) needless |= kind->worse[i];
         any = true;
     }
@@ -209,7 +212,7 @@ static bool matters_near(struct search *s, const struct time_rates *rates, doubl
 
 /* Tries a variant; false: no other has room either. *without: those that were tried and have none,
    or would do better with more. */
-static bool try_variant(struct search *s, struct variant *v, const struct relief *x, int *without)
+static bool try_variant(struct search *s, struct variant *v, struct relief *x, int *without)
 {
     bool all = s->request->exhaustive;
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
@@ -236,7 +239,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
 }
 
 static void try_variants(struct search *s, const struct spot *spot, double wish,
-                         const struct relief *x)
+                         struct relief *x)
 {
     struct group *g = s->group;
     int vpp = s->c.knobs.vpp;
