@@ -305,11 +305,16 @@ static void ask_near(struct search *s, int recompute, int offload)
     s->c.knobs.vpp = vpp;
 }
 
+/* What is denied has no room: to ask first pays where the one before had none either. Before
+   anything fits the denied ones are not looked at, as what needs least is told of. */
 static void ask_lean(struct search *s, int recompute, int offload)
 {
     struct contender o;
-    if (!lean_is_denied(s, recompute, offload, s->c.knobs.vpp) &&
-        lean_has_room(s, recompute, offload, &o))
+    bool first = s->lean_lacked || s->finalists.n_fast == 0;
+    bool room = !(first && lean_is_denied(s, recompute, offload, s->c.knobs.vpp)) &&
+                lean_has_room(s, recompute, offload, &o);
+    s->lean_lacked = !room;
+    if (room)
         room_is_noted(s, recompute, offload);
     else
         note_cramped(s, s->rooms, ladder_of(s, offload)->less[recompute], offload);

@@ -179,6 +179,7 @@ struct search {
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
                                        ladder's order; or UNKNOWN_EDGE */
     int never_edge;                 /* the same of what room_never found last */
+    bool lean_lacked;               /* the leanest plan that was asked for last had no room */
     double wish;                    /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
     const struct time_rates *rates;
