@@ -8,7 +8,8 @@ int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNK
 {
     struct layout layout;
     if (!config_layout(c, &layout)) return 0;
-    int layer = 0;
+    const uint8_t *layers = c->model.layers;
+    int layer = 0, n = c->model.num_layers;
     for (int i = 0; i < layout.n_chunks; i++) {
         struct chunk *chunk = &chunks[i];
         *chunk = (struct chunk){.layers = layout.decoders[i],
@@ -16,10 +17,10 @@ int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNK
                                 .last_kind = -1,
                                 .embedding = layout.embedding[i],
                                 .loss = layout.loss[i]};
-        for (int end = layer + chunk->layers; layer < end && layer < c->model.num_layers; layer++) {
-            chunk->last_kind = c->model.layers[layer];
-            chunk->counts[chunk->last_kind]++;
-        }
+        int end = layer + chunk->layers < n ? layer + chunk->layers : n;
+        if (layer < end) chunk->last_kind = layers[end - 1];
+        for (; layer < end; layer++)
+            chunk->counts[layers[layer]]++;
     }
     return layout.n_chunks;
 }
