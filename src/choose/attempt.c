@@ -312,11 +312,14 @@ static bool settle_slow(struct search *s, const struct spot *spot, double wish,
 static void try_offload(struct search *s, const struct spot *spot, double wish, int offload)
 {
     const struct kind *kind = present_kind(s);
-    struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
-    bool slow = s->offload_alone && !s->request->exhaustive;
-    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-        if (!is_idle(s, &x) && (!slow || settle_slow(s, spot, wish, &x)))
-            try_variants(s, spot, wish, &x);
+    struct relief x = {.offload = offload};
+    bool slow = s->offload_alone && !s->request->exhaustive, begun = false;
+    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++) {
+        if (is_idle(s, &x)) continue;
+        if (!begun) x.seconds = cpu_seconds(s, &kind->offloads[offload]);
+        begun = true;
+        if (!slow || settle_slow(s, spot, wish, &x)) try_variants(s, spot, wish, &x);
+    }
 }
 
 bool search_needs_offload(struct search *s)
