@@ -106,13 +106,15 @@ static bool begin(struct search *s, const struct spot *spot, struct axis *vpp)
     return true;
 }
 
-/* Makes a spot the present one, with the fewest stages; false: nothing of it matters. */
-static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
+/* Makes a spot the present one, with the fewest stages; false: nothing of it matters. `turn`: where
+   it has had one. */
+static bool enter(struct search *s, const struct spot *spot, const struct turn *turn,
+                  struct axis *vpp)
 {
     guard_tick(arena_guard(s->arena));
     search_set_spot(s, spot, 1);
     if (!search_matters(s, spot->bound, spot->wish) || !begin(s, spot, vpp)) return false;
-    s->params = sharding_params(&s->c);
+    s->params = turn ? turn->params : sharding_params(&s->c);
     s->around = s->any ? 0 : search_around(s, vpp->values[vpp->n - 1]);
     if (!search_matters(s, spot->bound + s->around, spot->wish)) return false;
     return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
@@ -134,9 +136,10 @@ static void queue(struct search *s, struct spot *spot)
 {
     struct axis vpp;
     double bound = INFINITY;
-    if (!enter(s, spot, &vpp)) return;
+    if (!enter(s, spot, NULL, &vpp)) return;
     struct turn *turn = ARENA_NEW(s->arena, struct turn);
     turn->spot = spot;
+    turn->params = s->params;
     for (int more = 0; more < 2; more++) {
         struct stages x = stages_of(&vpp, more);
         turn->least[more] = (struct least_seconds){INFINITY, INFINITY};
@@ -224,7 +227,7 @@ static void visit(struct search *s, struct waiting *x)
     struct turn *turn = x->turn;
     struct axis vpp;
     bool left = false;
-    if (!enter(s, turn->spot, &vpp)) return;
+    if (!enter(s, turn->spot, turn, &vpp)) return;
     spots_measure(&s->spots, x->spot); /* unless it is, as where any plan will do */
     variants_list(s);
     for (int more = 1; more >= 0; more--) {

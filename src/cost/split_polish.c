@@ -20,7 +20,7 @@ struct polish {
     struct time_rates rates;
     struct time_lengths lengths;
     struct layout layout;
-    struct pipeline_way ways[MOST_WAYS]; /* the longest of the last plans that were too slow */
+    struct pipeline_way *ways; /* [MOST_WAYS] the longest of the last plans that were asked */
     int n_ways;
     double mean;    /* seconds of a microbatch on a rank */
     double around;  /* seconds of a step beside its passes, at least */
@@ -93,7 +93,7 @@ static double least_step(const struct polish *p, double busy, double longest)
 }
 
 /* Whether a step surely takes so many seconds: mostly the way that was too long for another move is
-   for this one. If none of those is, its own is found, which takes less than the step's estimate. */
+   for this one. If none of those is, its own is found, which takes less than a step's estimate. */
 static bool is_slower(struct polish *p, double most)
 {
     static const double rounding = 1e-9;
@@ -180,7 +180,8 @@ bool split_polish(struct config *c, struct layout *slot)
     struct time_layers layers;
     struct memory_estimate m;
     struct config trial = *c;
-    struct polish p = {.c = &trial, .layers = &layers};
+    struct pipeline_way ways[MOST_WAYS];
+    struct polish p = {.c = &trial, .layers = &layers, .ways = ways};
     if (!split_is_free(c) || !config_layout(c, &p.layout) || !memory_estimate(c, &m, NULL))
         return false;
     trial.layouts = &p.layout;
