@@ -115,7 +115,7 @@ static bool enter(struct search *s, const struct spot *spot, const struct turn *
     search_set_spot(s, spot, 1);
     if (!search_matters(s, spot->bound, spot->wish) || !begin(s, spot, vpp)) return false;
     s->params = turn ? turn->params : sharding_params(&s->c);
-    s->around = s->any ? 0 : search_around(s, vpp->values[vpp->n - 1]);
+    s->around = s->any ? 0 : turn ? turn->around : search_around(s, vpp->values[vpp->n - 1]);
     if (!search_matters(s, spot->bound + s->around, spot->wish)) return false;
     return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
@@ -140,6 +140,7 @@ static void queue(struct search *s, struct spot *spot)
     struct turn *turn = ARENA_NEW(s->arena, struct turn);
     turn->spot = spot;
     turn->params = s->params;
+    turn->around = s->around;
     for (int more = 0; more < 2; more++) {
         struct stages x = stages_of(&vpp, more);
         turn->least[more] = (struct least_seconds){INFINITY, INFINITY};

@@ -108,6 +108,7 @@ struct least_seconds {
 struct turn {
     const struct spot *spot;
     struct rank_params params;
+    double around;
     struct least_seconds least[2]; /* of their step time, without and with virtual stages */
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
     uint64_t asked[2]; /* of these, those that were asked, of the first offload */
