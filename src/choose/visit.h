@@ -341,7 +341,7 @@ void settled_give_up(struct search *s, const struct variant *v, int recompute, i
 void settled_add(struct search *s, const struct variant *v, int recompute, int offload, bool near);
 /* The first variant from there on that is not settled; NULL: all are. */
 struct variant *settled_next(struct search *s, struct variant *from, int recompute, int offload);
-bool settled_all(struct search *s, int recompute, int offload);
+bool settled_all(const struct search *s, int recompute, int offload);
 /* Notes that a variant may matter without offload: so do those that are no slower and repeat no
    more. */
 void settled_is_fast(struct search *s, const struct variant *v, int recompute);
