@@ -12,6 +12,7 @@
 #include "cmd/calibrate_shapes.h"
 #include "cmd/load.h"
 #include "cmd/microbenchmark.h"
+#include "facts/line.h"
 #include "facts/platform.h"
 #include "facts/run_log.h"
 #include "flow/estimate.h"
@@ -76,15 +77,50 @@ static void add_peak(struct cmd_context *c, struct job *job, const struct run_lo
                              .label = label};
 }
 
-static bool add_log(struct cmd_context *c, struct job *job, struct str path, struct str text,
-                    struct str recipe)
-{
+/* ---- one input, line by line ---- */
+
+struct input {
+    struct cmd_context *c;
+    struct job *job;
+    struct line_cutter lines;
+    bool begun, benchmark, logged, refused;
+    struct microbenchmark_left left;
     struct run_log log;
+};
+
+static bool use_machine(struct cmd_context *c, struct job *job)
+{
+    struct facts *f = facts_new(c->keep, &c->diags, FRAMEWORK_MEGATRON, STR(""));
+    return read_options_apply(f, &job->options) && set_machine(c, job, f);
+}
+
+static void take_line(void *context, struct str line)
+{
+    struct input *x = context;
+    struct arena *scratch = x->c->scratch;
+    if (!x->begun && microbenchmark_is(scratch, line)) {
+        x->benchmark = true;
+        x->refused = !use_machine(x->c, x->job);
+    } else if (x->benchmark && !x->refused && x->job->observations.n <= MOST_OBSERVATIONS) {
+        microbenchmark_line(x->c->keep, scratch, line, &x->job->machine, &x->job->observations,
+                            &x->left);
+    } else if (!x->benchmark) {
+        x->logged = run_log_line(&x->log, line) || x->logged;
+    }
+    x->begun = x->begun || str_trim(line).n > 0;
+    if (x->benchmark) arena_reset(scratch);
+}
+
+static void take_piece(void *context, struct str piece)
+{
+    struct input *x = context;
+    line_cut(&x->lines, piece, take_line, x);
+}
+
+static bool add_log(struct cmd_context *c, struct job *job, const struct run_log *log,
+                    struct str path, struct str recipe)
+{
     struct estimate *base = ARENA_NEW(c->keep, struct estimate);
-    if (!run_log_read(c->keep, text, &log))
-        return cmd_usage_error(c, "%.*s is neither a training log nor a microbenchmark",
-                               STR_ARG(path)),
-               false;
     if (!recipe.n)
         return cmd_usage_error(c, "--recipe FILE is missing: the recipe that produced %.*s",
                                STR_ARG(path)),
@@ -95,26 +131,40 @@ static bool add_log(struct cmd_context *c, struct job *job, struct str path, str
     if (!base->complete)
         return cmd_usage_error(c, "%.*s: %.*s", STR_ARG(recipe), STR_ARG(base->missing)), false;
     size_t before = job->observations.n;
-    struct run_summary s = run_log_summary(c->keep, &log);
+    struct run_summary s = run_log_summary(c->keep, log);
     add_step(c, job, &s, &base->config, path);
-    add_peak(c, job, &log, &base->config, path);
+    add_peak(c, job, log, &base->config, path);
     if (job->observations.n > before) return true;
     return cmd_usage_error(c, "%.*s states neither step times nor memory", STR_ARG(path)), false;
 }
 
-static bool add_microbenchmark(struct cmd_context *c, struct job *job, const struct node *root,
-                               struct str path)
+static void tell_left(struct cmd_context *c, const struct microbenchmark_left *left,
+                      struct str path)
 {
-    struct facts *f = facts_new(c->keep, &c->diags, FRAMEWORK_MEGATRON, STR(""));
-    if (!read_options_apply(f, &job->options) || !set_machine(c, job, f)) return false;
-    struct microbenchmark_left left = microbenchmark_read(c->keep, root, &job->observations);
-    if (left.unreadable)
-        buf_printf(&c->err, "note: %.*s: %zu entries without a size or a time are left out\n",
-                   STR_ARG(path), left.unreadable);
-    if (left.foreign)
-        buf_printf(&c->err, "note: %.*s: %zu entries of other kernels move nothing: %.*s\n",
-                   STR_ARG(path), left.foreign, LINE_ARG(c->keep, left.kernels));
-    return true;
+    if (left->unreadable)
+        buf_printf(&c->err, "note: %.*s: %zu rows without a law, a size or a time are left out\n",
+                   STR_ARG(path), left->unreadable);
+    if (left->foreign)
+        buf_printf(&c->err, "note: %.*s: %zu rows of other kernels move nothing: %.*s\n",
+                   STR_ARG(path), left->foreign, LINE_ARG(c->keep, left->kernels));
+}
+
+static bool add_input(struct cmd_context *c, struct job *job, struct str path, struct str recipe)
+{
+    struct str error;
+    struct input *x = ARENA_NEW(c->keep, struct input);
+    *x = (struct input){.c = c, .job = job, .lines = line_cutter_new(c->keep)};
+    run_log_start(c->keep, &x->log);
+    path = str_dup(c->keep, path);
+    if (!io_stream(c->keep, path.p, take_piece, x, &error))
+        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)),
+               false;
+    line_cut_end(&x->lines, take_line, x);
+    if (x->refused) return false;
+    if (x->benchmark) return tell_left(c, &x->left, path), true;
+    if (x->logged) return add_log(c, job, &x->log, path, recipe);
+    return cmd_usage_error(c, "%.*s is neither a training log nor a microbenchmark", STR_ARG(path)),
+           false;
 }
 
 /* The pace is of one model. Steps of several would share it, and it stays as it was. */
@@ -130,23 +180,6 @@ static void set_paced_model(struct job *job)
         any = true;
     }
     if (any && !one) *model = STR("");
-}
-
-static bool add_input(struct cmd_context *c, struct job *job, struct str path, struct str recipe)
-{
-    struct str text, error;
-    path = str_dup(c->keep, path);
-    if (!io_read(c->keep, path.p, &text, &error))
-        return cmd_usage_error(c, "%.*s cannot be read: %.*s", STR_ARG(path), STR_ARG(error)),
-               false;
-    if (str_starts(str_trim(text), STR("{"))) {
-        struct diags quiet;
-        diags_init(&quiet, c->keep);
-        const struct node *root =
-            doc_load_json(c->keep, &quiet, source_add(&quiet.sources, path, text));
-        if (microbenchmark_is(root)) return add_microbenchmark(c, job, root, path);
-    }
-    return add_log(c, job, path, text, recipe);
 }
 
 /* One recipe for all logs, or as many as there are inputs, in their order. */
@@ -344,7 +377,8 @@ const struct command command_calibrate = {
         "--plan prints what one rank of a plan runs in a step, for tools/microbenchmark.py "
         "--shapes.\n"
         "--check reads measured times of kernels, collectives and exchanges, one JSON object "
-        "a line.\n",
+        "a line:\n"
+        "a public table, or what tools/microbenchmark.py wrote.\n",
     .options = options,
     .loads_rules = true,
     .run = run,

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The laws of kernels, collectives and exchanges against measured times, one row at a time: what a
-   file of public tables, or of own measurements, says about a platform's coefficients. */
+/* Errors of laws against measured times, by kind of row. */
 #ifndef MOEPLAN_CMD_KERNEL_CHECK_H
 #define MOEPLAN_CMD_KERNEL_CHECK_H
 
-#include "doc/node.h"
-#include "plan/config.h"
-
-/* Seconds of the row's operation by the laws, at the machine's coefficients; 0: there is no law for
-   it, or a size is missing. A row names its `op` and sizes as kernel_check.c reads them. */
-double kernel_check_law(struct arena *a, const struct node *row, const struct machine *m);
+#include "base/arena.h"
 
 enum { CHECK_KINDS = 256, CHECK_BINS = 2400 };
 

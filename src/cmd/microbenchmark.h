@@ -5,25 +5,25 @@
 
 #include "base/vec.h"
 #include "cost/calibrate.h"
-#include "doc/node.h"
 
 struct observation_list {
     struct observation *items;
     size_t n, cap;
 };
 
-/* Whether a document is one. */
-bool microbenchmark_is(const struct node *root);
-/* Entries that move nothing: that lack a size or a time; of kernels that no coefficient is of, or
-   that do not say theirs where several are in use. `kernels`: "attention flash, launch operation".
+/* Whether a file is one, by its first line, which says on what it was measured. */
+bool microbenchmark_is(struct arena *scratch, struct str line);
+/* Lines that move nothing: that are no row, or lack a size or a time; of kernels that no
+   coefficient is of. `kernels`: "attention_forward flash, launch operation".
  */
 struct microbenchmark_left {
     size_t unreadable, foreign;
     struct str kernels;
 };
 
-/* Appends its measurements. */
-struct microbenchmark_left microbenchmark_read(struct arena *a, const struct node *root,
-                                               struct observation_list *out);
+/* Appends what a later line measures. */
+void microbenchmark_line(struct arena *a, struct arena *scratch, struct str line,
+                         const struct machine *m, struct observation_list *out,
+                         struct microbenchmark_left *left);
 
 #endif

@@ -3,39 +3,23 @@
 
 #include <math.h>
 
+#include "cost/coefficient.h"
+
 /* An observation is linearised with a step of 2 % in a coefficient; a coefficient that moves it by
    less than 1e-4 is not felt. */
 static const double step_log = 0.02, felt = 1e-4;
 
 enum { ROUNDS = 12 };
 
-static double predict_run(const struct observation *o, const struct config *c)
-{
-    struct memory_estimate memory;
-    struct time_estimate time;
-    if (o->kind == OBSERVED_STEP) return time_estimate(c, &time, NULL) ? time.step : 0;
-    return memory_estimate(c, &memory, NULL) ? memory.peak : 0;
-}
-
 double observation_predict(const struct observation *o, const struct machine *m)
 {
+    if (o->kind == OBSERVED_KERNEL) return measured_law(&o->kernel, m);
+    struct memory_estimate memory;
+    struct time_estimate time;
     struct config c = *o->config;
-    struct pass forward = {0}, backward = {0};
     c.machine = *m;
-    if (o->kind == OBSERVED_STEP || o->kind == OBSERVED_PEAK) return predict_run(o, &c);
-    struct timing t = timing_of(&c);
-    switch (o->kind) {
-    case OBSERVED_GEMM:
-        kernel_linear(&t, o->linear, &forward, &backward);
-        return forward.gemm + forward.grouped;
-    case OBSERVED_FORWARD: kernel_attention(&t, &o->attention, &forward, &backward); break;
-    case OBSERVED_BACKWARD: kernel_attention(&t, &o->attention, &forward, &backward); break;
-    case OBSERVED_COPY: return o->bytes / t.hbm;
-    case OBSERVED_LAUNCH: return t.f.host_op_s;
-    case OBSERVED_STEP:
-    case OBSERVED_PEAK: break;
-    }
-    return o->kind == OBSERVED_FORWARD ? forward.attention : backward.attention;
+    if (o->kind == OBSERVED_STEP) return time_estimate(&c, &time, NULL) ? time.step : 0;
+    return memory_estimate(&c, &memory, NULL) ? memory.peak : 0;
 }
 
 /* ---- the linear problem ---- */

@@ -6,27 +6,21 @@
 #define MOEPLAN_COST_CALIBRATE_H
 
 #include "cost/cost.h"
-#include "cost/kernel.h"
+#include "cost/measured.h"
 
 enum observed {
-    OBSERVED_STEP,     /* seconds of an optimizer step */
-    OBSERVED_PEAK,     /* bytes allocated at the peak */
-    OBSERVED_GEMM,     /* seconds of a forward GEMM, or of a grouped one */
-    OBSERVED_FORWARD,  /* seconds of forward attention */
-    OBSERVED_BACKWARD, /* seconds of backward attention */
-    OBSERVED_COPY,     /* seconds to read and write so many bytes */
-    OBSERVED_LAUNCH,   /* seconds of host time an eager operation takes */
+    OBSERVED_STEP,   /* seconds of an optimizer step */
+    OBSERVED_PEAK,   /* bytes allocated at the peak */
+    OBSERVED_KERNEL, /* seconds of what one GPU did by itself */
 };
 
-/* One measurement. The configuration's own machine is not looked at. */
+/* One measurement. A configuration's own machine is not looked at. */
 struct observation {
     enum observed kind;
-    const struct config *config;
+    const struct config *config; /* of a step or a peak */
+    struct measured kernel;      /* of a kernel */
     double measured;
     double sd; /* of its logarithm: scatter, and what the model leaves out */
-    struct linear linear;
-    struct core attention;
-    double bytes;
     struct str label;
     double before, after; /* filled: the model's value with the old and the new coefficients */
 };

@@ -121,7 +121,8 @@
     X(gpu_gap_s, 2.4e-6)          /* s the GPU idles an operation, captured or not */              \
     X(sync_s, 60e-6)              /* s a device-to-host synchronisation */                         \
     X(step_s, 0.033)              /* s an optimizer step besides its kernels */                    \
-    X(optimizer_stream, 0.7)      /* part of the streaming rate of optimizer kernels */            \
+    X(optimizer_stream, 0.95)     /* part of the streaming rate of optimizer kernels */            \
+    X(pcie, 0.86)                 /* part of the host link's rate that copies reach */             \
     X(cpu_memory_gb_per_s, 50)    /* GB/s of CPU memory for one GPU's optimizer */                 \
     X(routing_spread, 0.3)        /* sd of an expert's load with natural routing, over its mean */ \
     X(capacity_imbalance, 0.05)   /* same with a capacity c, less 1, over (c - 1)^2 */             \

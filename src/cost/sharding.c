@@ -259,7 +259,7 @@ double sharding_optimizer(const struct timing *t, const struct knobs *k, struct 
     double update = on_gpu * (k->precision_aware ? 24 : 30) / (t->f.optimizer_stream * t->hbm);
     double norm_and_casts = 4 * all / t->hbm;
     double cpu = on_cpu * 16 / (1e9 * t->f.cpu_memory_gb_per_s);
-    double pcie = t->config->machine.pcie_bytes_per_s;
+    double pcie = t->f.pcie * t->config->machine.pcie_bytes_per_s;
     double states =
         k->offload_optimizer_states && pcie > 0 ? own * 24 / pcie : 0; /* 12 bytes there and back */
     double muon = k->muon ? muon_seconds(t, own) : 0;

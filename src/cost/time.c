@@ -164,7 +164,7 @@ static double throttle(const struct timing *t, struct pass *x, bool waits, doubl
 /* What a transfer to or from the CPU takes longer than the pass it runs beside. */
 static double offload_exposed(const struct timing *t, const struct layer_time *l, double pass_s)
 {
-    double rate = t->config->machine.pcie_bytes_per_s;
+    double rate = t->f.pcie * t->config->machine.pcie_bytes_per_s;
     return l->offloaded > 0 && rate > 0 ? larger(0, l->offloaded / rate - pass_s) : 0;
 }
 

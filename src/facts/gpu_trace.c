@@ -213,7 +213,9 @@ static void take_event(struct gpu_trace *t, struct str event)
         t->steps.n < GPU_STEPS)
         *VEC_PUSH(t->arena, &t->steps) = duration * 1e-6;
     bool copy = str_is(kind, "gpu_memcpy") || str_is(kind, "gpu_memset");
-    if (!copy && !str_is(kind, "kernel") && !str_is(kind, "Kernel")) return;
+    bool kernel = str_is(kind, "kernel") || str_is(kind, "Kernel");
+    t->host_events += kind.n > 0 && !copy && !kernel;
+    if (!copy && !kernel) return;
     line_leading_number(member(event, "device"), &device);
     if (is_other_device(t, device)) return;
     add_kernel(t, copy ? KERNEL_COPY : use_of_event(event), start, duration, 1e-6);

@@ -37,6 +37,7 @@ struct gpu_trace {
     bool timeline, sums; /* which of the two was found */
     struct gpu_use uses[KERNEL_USES];
     int64_t device, other_devices; /* the first one's number; kernels of others, left out */
+    int64_t host_events;           /* of a Chrome trace */
     uint8_t *moments;              /* [GPU_MOMENTS]: bits of what runs; NULL: none yet */
     double spacing;                /* s between moments */
     int64_t origin;                /* number of the first moment */

@@ -183,6 +183,13 @@ bool diagnose_text_end(struct diagnose_text *x, struct str path, struct str *why
         run_log_apply(&x->log, d->facts);
     }
     if (x->logged || d->trace == &x->trace) return true;
+    if (x->trace.host_events) {
+        *why = arena_printf(d->facts->arena,
+                            "%.*s is a trace of the host alone, without a kernel: profile with "
+                            "ProfilerActivity.CUDA, where the driver lets CUPTI see the GPU",
+                            STR_ARG(path));
+        return false;
+    }
     if (x->head.n <= LARGEST_MAPPING &&
         (d->n_errors == 0 || str_starts(buf_str(&x->head), STR("{"))))
         return read_mapping(d, path, buf_str(&x->head), why);

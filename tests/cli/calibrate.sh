@@ -17,6 +17,11 @@ sed "s|^platform: .*|platform: own.yaml|" "$dir/plan.yaml" >"$dir/own_plan.yaml"
 own=$("$moeplan" estimate "$dir/own_plan.yaml" --format json | number step_s)
 awk "BEGIN { d = $own / $slow - 1; exit !(d > -0.06 && d < 0.06) }" || fail "estimated $own s with own coefficients, measured $slow"
 
+# a log has any size: more than other files may have
+{ yes "a line of something else" | head -n 3000000; cat "$dir/slow.log"; } >"$dir/long.log"
+"$moeplan" calibrate "$dir/long.log" --recipe "$dir/plan.yaml" 2>"$dir/told" | cmp -s - "$dir/own.yaml" || { cat "$dir/told"; fail "a long log is another"; }
+rm "$dir/long.log"
+
 # it is the pace of this model on this machine: other runs of the pair follow, another model's do not
 grep -q "^paced_model: Qwen3-30B-A3B$" "$dir/own.yaml" || { cat "$dir/own.yaml"; fail "the pace has no model"; }
 moved() { # SED: the step of a changed plan on the own platform over that on h100
@@ -59,34 +64,50 @@ done >"$dir/am.log"
 grep -q "GiB, estimated" "$dir/told" || fail "the memory is not used"
 grep -q " s, estimated" "$dir/told" || fail "the throughput is not used"
 
-# a microbenchmark needs no recipe
-cat >"$dir/bench.json" <<'JSON'
-{"moeplan_microbenchmark": 1, "device": "a GPU", "torch": "2.9", "date": "2026-01-01",
- "gemm": [{"rows": 8192, "out": 8192, "in": 8192, "dtype": "bf16", "seconds": 0.0016},
-          {"rows": 16384, "out": 8192, "in": 8192, "dtype": "bf16", "seconds": 0.0032},
-          {"rows": 16384, "out": 16384, "in": 8192, "dtype": "bf16", "seconds": 0.0064},
-          {"rows": 8192, "out": 16384, "in": 16384, "dtype": "bf16", "seconds": 0.0064},
-          {"rows": 16384, "out": 16384, "in": 16384, "dtype": "bf16", "seconds": 0.0127}, {"rows": 5}],
- "grouped_gemm": [{"rows": 1024, "experts": 8, "out": 3072, "in": 4096, "dtype": "bf16", "kernel": "te", "seconds": 0.0004}],
- "attention": [{"kernel": "te", "seq": 8192, "batch": 1, "heads": 32, "qk_dim": 128, "v_dim": 128, "forward_s": 0.0012, "backward_s": 0.0032}],
- "copy": [{"bytes": 1073741824, "seconds": 0.0004}], "launch": [{"kernel": "layer", "seconds": 2e-5}]}
-JSON
-"$moeplan" calibrate "$dir/bench.json" --platform h100 >"$dir/bench.yaml" 2>"$dir/told" || { cat "$dir/told"; fail "a microbenchmark"; }
+# a microbenchmark needs no recipe: a row a line, behind one that says on what it was measured
+row() { # OP SECONDS FIELDS: a row
+    printf '{"id":"%s","op":"%s","chip":"h100","seconds":%s,%s}\n' "$1" "$1" "$2" "$3"
+}
+bench() { echo '{"moeplan_microbenchmark":2,"chip":"h100","device":"NVIDIA H100 80GB HBM3"}'; }
+{
+    bench
+    for x in "0.0016 8192,\"n\":8192,\"k\":8192" "0.0032 16384,\"n\":8192,\"k\":8192" "0.0064 16384,\"n\":16384,\"k\":8192" \
+        "0.0064 8192,\"n\":16384,\"k\":16384" "0.0127 16384,\"n\":16384,\"k\":16384"; do
+        row gemm "${x%% *}" "\"kernel\":\"cublas\",\"dtype\":\"bf16\",\"m\":${x#* }"
+    done
+    row gemm 0.001 '"dtype":"bf16","m":5'
+    row grouped_gemm 0.0004 '"kernel":"te","dtype":"bf16","m":1024,"experts":8,"n":3072,"k":4096'
+    row attention_forward 0.0012 '"kernel":"te","dtype":"bf16","seq":8192,"batch":1,"heads":32,"qk_dim":128,"v_dim":128'
+    row attention_backward 0.0032 '"kernel":"te","dtype":"bf16","seq":8192,"batch":1,"heads":32,"qk_dim":128,"v_dim":128'
+    row sustained 0.0783 '"kernel":"gemm","dtype":"bf16","gemm_s":0.0683'
+    row copy 0.0004 '"bytes":1073741824'
+    row host_copy 0.00488 '"kernel":"to_host","bytes":268435456'
+    row adam 0.00286 '"kernel":"torch_fused","bytes":7516192768'
+    row launch 2e-5 '"kernel":"layer"'
+    row captured 1.02e-6 '"kernel":"chain"'
+} >"$dir/bench.jsonl"
+"$moeplan" calibrate "$dir/bench.jsonl" --platform h100 >"$dir/bench.yaml" 2>"$dir/told" || { cat "$dir/told"; fail "a microbenchmark"; }
 grep -q "^determined: gemm_bf16 " "$dir/told" || { cat "$dir/told"; fail "GEMMs do not determine the GEMM rate"; }
-grep -q "1 entries without" "$dir/told" || fail "a broken entry is not told"
-grep -q "gemm_bf16: {value:" "$dir/bench.yaml" || fail "no coefficient in the file"
+for name in throttling hbm_stream attention_forward pcie optimizer_stream host_op_s gpu_gap_s; do
+    grep -q "^ *$name: {value:" "$dir/bench.yaml" || { cat "$dir/told"; fail "$name does not move"; }
+done
+! grep -q " gemm_start_s:" "$dir/bench.yaml" || fail "a row without its sizes moves a coefficient"
+grep -q "1 rows without" "$dir/told" || { cat "$dir/told"; fail "a broken row is not told"; }
 ! grep -q " nic:" "$dir/bench.yaml" || fail "the network moved without a measurement"
 "$moeplan" platforms "$dir/bench.yaml" >/dev/null || fail "the platform file cannot be read"
+expect 0 "15 rows, 1 without a law, 0 lines" "$moeplan" calibrate --check "$dir/bench.jsonl"
+has "sustained gemm bf16 h100"
 
 # kernels that no coefficient is of move nothing: a bare operation, FlashAttention 2 through SDPA, an unnamed one
-cat >"$dir/foreign.json" <<'JSON'
-{"moeplan_microbenchmark": 1, "launch": [{"kernel": "operation", "seconds": 5e-6}],
- "attention": [{"kernel": "flash", "seq": 8192, "batch": 1, "heads": 32, "qk_dim": 128, "v_dim": 128, "forward_s": 0.0024},
-               {"seq": 8192, "batch": 1, "heads": 32, "qk_dim": 128, "v_dim": 128, "forward_s": 0.0024}],
- "copy": [{"bytes": 1073741824, "seconds": 0.0004}]}
-JSON
-"$moeplan" calibrate "$dir/foreign.json" --platform h100 >"$dir/foreign.yaml" 2>"$dir/told" || { cat "$dir/told"; fail "other kernels"; }
-grep -q "3 entries of other kernels move nothing: launch operation, attention flash, attention unnamed" "$dir/told" ||
+{
+    bench
+    row launch 5e-6 '"kernel":"operation"'
+    row attention_forward 0.0024 '"kernel":"flash","dtype":"bf16","seq":8192,"batch":1,"heads":32,"qk_dim":128,"v_dim":128'
+    row attention_forward 0.0024 '"dtype":"bf16","seq":8192,"batch":1,"heads":32,"qk_dim":128,"v_dim":128'
+    row copy 0.0004 '"bytes":1073741824'
+} >"$dir/foreign.jsonl"
+"$moeplan" calibrate "$dir/foreign.jsonl" --platform h100 >"$dir/foreign.yaml" 2>"$dir/told" || { cat "$dir/told"; fail "other kernels"; }
+grep -q "3 rows of other kernels move nothing: launch operation, attention_forward flash, attention_forward unnamed" "$dir/told" ||
     { cat "$dir/told"; fail "other kernels are not told"; }
 ! grep -q " attention:\| host_op_s:" "$dir/foreign.yaml" || fail "another kernel moved a coefficient"
 

@@ -117,6 +117,10 @@ awk 'BEGIN { for (i = 1; i <= 400000; i++) printf " [2026-01-01 10:00:00] iterat
     (ulimit -v $most; exec "$moeplan" diagnose - --plan "$dir/plan.yaml") >"$dir/out" || fail "a large log"
 has "run: 400000 logged steps, 5.00 s a step"
 
+# a trace of the host says nothing of the GPU
+echo '{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":10.5,"dur":3.2,"args":{}}]}' >"$dir/host.json"
+expect 2 "is a trace of the host alone, without a kernel: profile with ProfilerActivity.CUDA" "$moeplan" diagnose "$dir/host.json"
+
 # a packed trace says what unpacks it
 if command -v gzip >/dev/null; then
     printf '{"traceEvents": []}' | gzip >"$dir/trace.json.gz"

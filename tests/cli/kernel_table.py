@@ -18,7 +18,7 @@ def main():
     with open(table, encoding="utf-8") as lines:
         rows = {row["id"]: row for row in map(json.loads, lines)}
     asked = subprocess.run([moeplan, "calibrate", "--check", table, "--format", "jsonl"], capture_output=True, text=True, check=True)
-    laws = {answer["id"]: answer["law_s"] for answer in map(json.loads, asked.stdout.splitlines())}
+    laws = {answer["id"]: answer["law_s"] for answer in map(json.loads, asked.stdout.splitlines()) if answer["law_s"]}
     errors = defaultdict(list)
     for name, row in rows.items():
         if name in laws:

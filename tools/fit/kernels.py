@@ -99,7 +99,7 @@ class Laws:
             platform_file(f.name, chip, {n: (x, 0.0) for n, x in values.items()})
             out = subprocess.run([self.moeplan, 'calibrate', '--check', f'{self.folder}/{chip}.jsonl', '--platform', f.name, '--format', 'jsonl'],
                                  capture_output=True, text=True, check=True).stdout
-        return [(int(o['id']), math.log(o['law_s'])) for o in map(json.loads, out.splitlines())]
+        return [(int(o['id']), math.log(o['law_s'])) for o in map(json.loads, out.splitlines()) if o['law_s']]
 
     def __call__(self, changed):
         result = [None] * len(self.rows)

@@ -55,11 +55,13 @@ static size_t measure(const struct machine *m, struct observation *out)
     static const double sizes[] = {2048, 4096, 8192, 16384};
     size_t n = 0;
     for (; n < sizeof sizes / sizeof *sizes; n++) {
-        out[n] =
-            (struct observation){.kind = OBSERVED_GEMM,
-                                 .config = &base,
-                                 .sd = 0.01,
-                                 .linear = {.rows = sizes[n], .out = sizes[n], .in = sizes[n]}};
+        out[n] = (struct observation){.kind = OBSERVED_KERNEL,
+                                      .sd = 0.01,
+                                      .kernel = {.op = STR("gemm"),
+                                                 .dtype = STR("bf16"),
+                                                 .m = sizes[n],
+                                                 .n = sizes[n],
+                                                 .k = sizes[n]}};
         out[n].measured = observation_predict(&out[n], m);
     }
     return n;

@@ -139,6 +139,8 @@ static void add_sharding(struct plans *all)
     k->precision_aware = true, k->exp_avg_bytes = k->exp_avg_sq_bytes = 2, k->gpus = 8;
     k = add(all, "qwen3-next-80b-a3b", "h100");
     k->offload_modules = MOD_CORE_ATTN;
+    k = add(all, "qwen3-30b-a3b", "h100");
+    k->offload_optimizer_states = true;
 }
 
 /* A chip that nobody ran, and one whose pace own runs of the model set. */
