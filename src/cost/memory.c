@@ -199,8 +199,10 @@ void memory_peaks_if_fits(const struct memory_work *w, struct memory_estimate *o
         if (!left[i]) take_stage(w, i, out);
     }
     finish_peaks(w, out);
-    for (int i = 0; i < out->n_stages && out->fits != FITS_YES; i++)
+    if (out->fits == FITS_YES) return;
+    for (int i = 0; i < out->n_stages; i++)
         if (left[i]) take_stage(w, i, out);
+    finish_peaks(w, out);
 }
 
 bool memory_estimate(const struct config *c, struct memory_estimate *out, struct cost_trace *trace)
