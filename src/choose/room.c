@@ -268,13 +268,6 @@ static void note_cramped(struct search *s, struct room *rooms, uint64_t states, 
         if (kind->less_offload[offload] >> i & 1) rooms[i].cramped |= states;
 }
 
-static void note_open(struct search *s, struct room *rooms, uint64_t states, int offload)
-{
-    const struct kind *kind = present_kind(s);
-    for (int i = 0; i < kind->n_offloads; i++)
-        if (kind->more_offload[offload] >> i & 1) rooms[i].open |= states;
-}
-
 void room_is_noted(struct search *s, int recompute, int offload)
 {
     const struct kind *kind = present_kind(s);
@@ -305,8 +298,8 @@ static void ask_near(struct search *s, int recompute, int offload)
         note_cramped(s, s->near_rooms, ladder->less[recompute], offload);
         note_cramped(s, s->rooms, ladder->less[recompute], offload);
     } else {
-        note_open(s, s->near_rooms, ladder->more[recompute], offload);
-        note_open(s, s->rooms, ladder->more[recompute], offload);
+        s->near_rooms[offload].open |= ladder->more[recompute];
+        s->rooms[offload].open |= ladder->more[recompute];
     }
     s->c.knobs.vpp = vpp;
 }
