@@ -3,6 +3,7 @@
    each, and their sides. */
 #include <math.h>
 
+#include "base/larger.h"
 #include "choose/visit.h"
 #include "facts/param_ids.h"
 
@@ -11,7 +12,7 @@
 static bool is_wanted(const struct search *s, double score, double step_s)
 {
     const struct finalists *f = &s->finalists;
-    if (s->last_resort) return step_s <= fmin(s->worth, f->fast[0].step_s);
+    if (s->last_resort) return step_s <= smaller(s->worth, f->fast[0].step_s);
     return finalists_want(f, &s->c.knobs, score, step_s, s->risky);
 }
 
@@ -50,7 +51,7 @@ double search_around(struct search *s, int most_vpp)
         s->c.knobs = present;
         if (!combination_set(&kind->sides[i], &s->c)) continue;
         s->c.knobs.vpp = most_vpp;
-        least = fmin(least, around(s, &s->c.knobs, slowest));
+        least = smaller(least, around(s, &s->c.knobs, slowest));
     }
     s->c.knobs = present;
     return isinf(least) ? 0 : least;
@@ -90,6 +91,7 @@ static bool is_refused(struct search *s)
 struct relief {
     int recompute, offload;
     double seconds; /* that the offload adds at least */
+    bool hopeless;  /* as the plan before was: then it is asked first whether this one is */
 };
 
 /* SQUEEZED: it fits with its layers divided by memory, and would be faster if it kept less.
@@ -123,6 +125,7 @@ static enum result try_plan(struct search *s, const struct relief *x, struct ope
     struct contender o;
     bool moved;
     if (is_refused(s)) return REFUSED;
+    if (x->hopeless && is_denied_to_all(s, open, side)) return HOPELESS;
     search_take_layers(s);
     if (!search_divide_by_time(s)) return NO_ROOM;
     double least = s->division.seconds;
@@ -138,7 +141,7 @@ static enum result try_plan(struct search *s, const struct relief *x, struct ope
 
 /* Tries the present variant with every side that may be best. GOOD: none of them would do better
    with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
-static enum result try_sides(struct search *s, struct variant *v, const struct relief *x)
+static enum result try_sides(struct search *s, struct variant *v, struct relief *x)
 {
     const struct kind *kind = present_kind(s);
     struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);
@@ -152,8 +155,9 @@ static enum result try_sides(struct search *s, struct variant *v, const struct r
             !combination_set(&kind->offloads[x->offload], &s->c))
             continue;
         enum result one = try_plan(s, x, open, i);
+        x->hopeless = one == HOPELESS;
         settled = settled && (one == GOOD || one == TOO_SLOW);
-        hopeless = hopeless && one == HOPELESS;
+        hopeless = hopeless && x->hopeless;
         if (one != REFUSED) needless |= kind->worse[i];
         any = true;
     }
@@ -208,7 +212,7 @@ static bool matters_near(struct search *s, const struct time_rates *rates, doubl
 
 /* Tries a variant; false: no other has room either. *without: those that were tried and have none,
    or would do better with more. */
-static bool try_variant(struct search *s, struct variant *v, const struct relief *x, int *without)
+static bool try_variant(struct search *s, struct variant *v, struct relief *x, int *without)
 {
     bool all = s->request->exhaustive;
     const struct combination *offload = &present_kind(s)->offloads[x->offload];
@@ -235,7 +239,7 @@ static bool try_variant(struct search *s, struct variant *v, const struct relief
 }
 
 static void try_variants(struct search *s, const struct spot *spot, double wish,
-                         const struct relief *x)
+                         struct relief *x)
 {
     struct group *g = s->group;
     int vpp = s->c.knobs.vpp;
@@ -308,11 +312,14 @@ static bool settle_slow(struct search *s, const struct spot *spot, double wish,
 static void try_offload(struct search *s, const struct spot *spot, double wish, int offload)
 {
     const struct kind *kind = present_kind(s);
-    struct relief x = {.offload = offload, .seconds = cpu_seconds(s, &kind->offloads[offload])};
-    bool slow = s->offload_alone && !s->request->exhaustive;
-    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++)
-        if (!is_idle(s, &x) && (!slow || settle_slow(s, spot, wish, &x)))
-            try_variants(s, spot, wish, &x);
+    struct relief x = {.offload = offload};
+    bool slow = s->offload_alone && !s->request->exhaustive, begun = false;
+    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++) {
+        if (is_idle(s, &x)) continue;
+        if (!begun) x.seconds = cpu_seconds(s, &kind->offloads[offload]);
+        begun = true;
+        if (!slow || settle_slow(s, spot, wish, &x)) try_variants(s, spot, wish, &x);
+    }
 }
 
 bool search_needs_offload(struct search *s)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "base/units.h"
 #include "plan/ops.h"
 
@@ -11,7 +12,7 @@ enum { BYTES_16 = 2, BYTES_32 = 4 };
 /* Heads of one GPU: those that are fewer than the GPUs are on several. */
 static double heads_of(int heads, int tp)
 {
-    return fmax(1, ceil((double)heads / tp));
+    return larger(1, ceil((double)heads / tp));
 }
 
 /* Bytes of one GPU that a layer of the kind keeps of a sequence. */
@@ -25,7 +26,7 @@ static double layer_bytes(const struct model_shape *m, enum mixer mixer,
         return BYTES_16 * tokens *
                (heads_of(m->groups, w->tp) * (m->head_dim + m->v_head_dim) + m->index_dim);
     case MIXER_WINDOW:
-        return BYTES_16 * fmin(tokens, m->window) * heads_of(m->win_groups, w->tp) *
+        return BYTES_16 * smaller(tokens, m->window) * heads_of(m->win_groups, w->tp) *
                (m->win_head_dim + m->win_v_head_dim);
     case MIXER_MLA:
     case MIXER_SPARSE_MLA: return BYTES_16 * tokens * (m->kv_lora + m->qk_rope + m->index_dim);

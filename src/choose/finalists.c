@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "cost/split.h"
 #include "plan/move.h"
 
@@ -141,7 +142,7 @@ double finalists_slowest(const struct finalists *f)
 {
     if (!f->has_safe || f->n < f->most) return INFINITY;
     double fast = (1 + SPLIT_MOVING) * f->fast[0].step_s;
-    return fmax(fmax(fast, slowest_rival(f)), f->ranked[f->n - 1].score);
+    return larger(larger(fast, slowest_rival(f)), f->ranked[f->n - 1].score);
 }
 
 typedef bool contender_order(const struct contender *a, const struct contender *b);
@@ -220,7 +221,7 @@ static const double ROOM_IS_WORTH = 0.1, ROOM_ENOUGH = 0.5;
 static double with_memory(const struct contender *o, double capacity_bytes)
 {
     double part = knobs_offload(&o->knobs) ? 1 : o->peak / capacity_bytes,
-           filled = fmax(part - ROOM_ENOUGH, 0);
+           filled = larger(part - ROOM_ENOUGH, 0);
     return o->score * (1 + ROOM_IS_WORTH * filled);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "base/sort.h"
 #include "cost/memory.h"
 #include "cost/split.h"
@@ -454,7 +455,7 @@ static void find_end(struct kinds *all, struct config *c, enum lean_end end,
         best[id] = rival[id];
         rival[id] = x;
     }
-    lean->has_rivals = fmax(ratio, 1 / ratio) <= hardly;
+    lean->has_rivals = larger(ratio, 1 / ratio) <= hardly;
 }
 
 /* What is beside the states' formats counts among activations: as at the end of the passes. */

@@ -5,6 +5,7 @@
    other has less. The plans that will be kept are then found early, and bound away the rest. */
 #include <math.h>
 
+#include "base/larger.h"
 #include "choose/visit.h"
 
 /* Rates of the present group with a state of recomputation that no switch undercuts, `whole`: with
@@ -34,7 +35,7 @@ static double bound_of(struct search *s, uint64_t never, int most_vpp, bool whol
     for (int r = 0; r < kind->n_recompute; r++) {
         if (never >> r & 1) continue;
         double one = spots_least_bound(&s->spots, &s->c, least_rates(s, r, whole), most_vpp);
-        least = fmin(least, one + s->around);
+        least = smaller(least, one + s->around);
         never |= kind->needless[r];
     }
     return least;
@@ -55,7 +56,7 @@ struct least_seconds order_bound(struct search *s, uint64_t never, int most_vpp)
 {
     double plain = bound_of(s, never, most_vpp, false), whole = INFINITY;
     if (whole_matters(s, most_vpp)) whole = bound_of(s, never, most_vpp, true);
-    double any = fmin(plain, whole);
+    double any = smaller(plain, whole);
     return (struct least_seconds){s->whole_is_risky ? plain : any, any};
 }
 

@@ -170,8 +170,8 @@ static const int *open_params(struct arena *a, const struct facts *f, size_t *n)
     *n = 0;
     for (int i = 0; i < (int)param_count; i++) {
         bool about_plan = param_table[i].scope == SCOPE_PLAN || param_table[i].scope == SCOPE_RUN;
-        bool closed = fact_is_set(facts_get(f, i)) || is_said(f, (int)i) || is_never_chosen(i);
-        if (about_plan && !closed) params[(*n)++] = i;
+        if (!about_plan || fact_is_set(facts_get(f, i)) || is_never_chosen(i)) continue;
+        if (!is_said(f, i)) params[(*n)++] = i;
     }
     return params;
 }

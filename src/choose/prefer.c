@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "base/vec.h"
 
 /* The relative uncertainty between two plans of one question, in whose terms a guide's confidence
@@ -42,7 +43,7 @@ double prefer_distance(const struct preference *p, const struct knobs *k)
     case KNOB_INT64:
     case KNOB_DTYPE: {
         double above = doublings(now) - doublings(p->number);
-        return p->upwards_free ? fmax(-above, 0) : fabs(above);
+        return p->upwards_free ? larger(-above, 0) : fabs(above);
     }
     case KNOB_MODULES: return bits((uint32_t)now ^ (uint32_t)p->number);
     case KNOB_BOOL:

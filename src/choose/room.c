@@ -19,7 +19,7 @@ static bool estimate(struct search *s, struct contender *o, struct memory_estima
 {
     search_take_memory(s);
     if (!memory_divide(&s->c, s->memory)) return false;
-    memory_peaks(s->memory, memory);
+    memory_peaks_if_fits(s->memory, memory);
     fill(s, o, memory);
     return true;
 }
@@ -202,29 +202,35 @@ static void make_steps(struct search *s, uint32_t offload_modules, struct step *
     s->c.knobs = present;
 }
 
-static void compare_steps(const struct step *a, const struct step *b, int n_kinds,
-                          struct ladder *ladder)
+/* What keeps less than a state that keeps less than another keeps less than that too, and need not
+   be compared: from the least on. What keeps more of all keeps no less of each. */
+static void compare_steps(const struct step *steps, int n, int n_kinds, struct ladder *ladder)
 {
-    if (!keeps_less(a, b, n_kinds)) return;
-    ladder->more[b->state] |= (uint64_t)1 << a->state;
-    ladder->less[a->state] |= (uint64_t)1 << b->state;
+    for (int i = n - 1; i >= 0; i--) {
+        uint64_t *more = &ladder->more[steps[i].state];
+        for (int j = i; j > 0 && steps[j - 1].sum == steps[i].sum; j--)
+            if (keeps_less(&steps[j - 1], &steps[i], n_kinds))
+                *more |= (uint64_t)1 << steps[j - 1].state;
+        for (int j = i; j < n; j++)
+            if (!(*more >> steps[j].state & 1) && keeps_less(&steps[j], &steps[i], n_kinds))
+                *more |= ladder->more[steps[j].state] | (uint64_t)1 << steps[j].state;
+    }
+    for (int i = 0; i < n; i++)
+        for (uint64_t more = ladder->more[i]; more; more &= more - 1)
+            ladder->less[__builtin_ctzll(more)] |= (uint64_t)1 << i;
 }
 
 static struct ladder *make_ladder(struct search *s, uint32_t offload_modules)
 {
     struct step steps[SPACE_MAX_STATES];
-    int n = present_kind(s)->n_recompute, n_kinds = s->c.model.n_kinds;
+    int n = present_kind(s)->n_recompute;
     struct ladder *ladder = ARENA_NEW(s->arena, struct ladder);
     ladder->offload_modules = offload_modules;
     make_steps(s, offload_modules, steps);
     sort_items(steps, (size_t)n, sizeof *steps, step_cmp);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         ladder->order[i] = steps[i].state;
-        for (int j = i; j < n; j++) { /* what keeps more of all keeps no less of each */
-            compare_steps(&steps[j], &steps[i], n_kinds, ladder);
-            if (steps[j].sum == steps[i].sum) compare_steps(&steps[i], &steps[j], n_kinds, ladder);
-        }
-    }
+    compare_steps(steps, n, s->c.model.n_kinds, ladder);
     ladder->next = s->group->ladder;
     return s->group->ladder = ladder;
 }
@@ -298,11 +304,16 @@ static void ask_near(struct search *s, int recompute, int offload)
     s->c.knobs.vpp = vpp;
 }
 
+/* What is denied has no room: to ask first pays where the one before had none either. Before
+   anything fits the denied ones are not looked at, as what needs least is told of. */
 static void ask_lean(struct search *s, int recompute, int offload)
 {
     struct contender o;
-    if (!lean_is_denied(s, recompute, offload, s->c.knobs.vpp) &&
-        lean_has_room(s, recompute, offload, &o))
+    bool first = s->lean_lacked || s->finalists.n_fast == 0;
+    bool room = !(first && lean_is_denied(s, recompute, offload, s->c.knobs.vpp)) &&
+                lean_has_room(s, recompute, offload, &o);
+    s->lean_lacked = !room;
+    if (room)
         room_is_noted(s, recompute, offload);
     else
         note_cramped(s, s->rooms, ladder_of(s, offload)->less[recompute], offload);

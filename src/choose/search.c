@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "base/larger.h"
 #include "choose/visit.h"
 #include "facts/param_ids.h"
 
@@ -103,7 +104,7 @@ static void polish(struct search *s)
     for (size_t i = 0; i < out->n; i++) {
         double gain = polish_one(s, &out->plans[i], &out->splits[i]);
         out->plans[i].slot = (int)i;
-        out->polished = fmax(out->polished, gain);
+        out->polished = larger(out->polished, gain);
     }
     finalists_sort(out->plans, out->n, s->c.machine.capacity_bytes);
     out->n = finalists_cut(out->plans, out->n, s->request->top);

@@ -92,22 +92,31 @@ static uint64_t there_are(const struct search *s, size_t word)
     return left >= WORD ? UINT64_MAX : ((uint64_t)1 << left) - 1;
 }
 
-struct variant *settled_next(struct search *s, struct variant *from, int recompute, int offload)
+/* Of a word the bits of those that are not settled. */
+static uint64_t are_open(const struct search *s, int recompute, int offload, size_t word)
 {
     const struct settled *x = sets_of(s);
-    const uint64_t *set = set_of(x, recompute, offload), *any = set_of(x, recompute, ANY);
+    uint64_t settled = set_of(x, recompute, offload)[word] | set_of(x, recompute, ANY)[word];
+    return ~settled & there_are(s, word);
+}
+
+struct variant *settled_next(struct search *s, struct variant *from, int recompute, int offload)
+{
     size_t at = number_of(s, from), word = at / WORD;
     uint64_t from_here = UINT64_MAX << at % WORD;
-    for (; word < x->words; word++, from_here = UINT64_MAX) {
-        uint64_t open = ~(set[word] | any[word]) & from_here & there_are(s, word);
+    for (; word < sets_of(s)->words; word++, from_here = UINT64_MAX) {
+        uint64_t open = are_open(s, recompute, offload, word) & from_here;
         if (open) return &s->group->variants[word * WORD + (size_t)__builtin_ctzll(open)];
     }
     return NULL;
 }
 
-bool settled_all(struct search *s, int recompute, int offload)
+bool settled_all(const struct search *s, int recompute, int offload)
 {
-    return !settled_next(s, s->group->variants, recompute, offload);
+    uint64_t open = 0;
+    for (size_t word = 0; word < sets_of(s)->words && !open; word++)
+        open = are_open(s, recompute, offload, word);
+    return !open;
 }
 
 /* ---- what is known to matter ---- */

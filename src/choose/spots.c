@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "cost/comm.h"
 #include "cost/pipeline.h"
 #include "cost/split.h"
@@ -33,7 +34,7 @@ void spots_take_least(struct time_rates *least, const struct time_rates *one)
     const double *from = (const double *)one;
     double *to = (double *)least;
     for (size_t i = 0; i < sizeof *one / sizeof(double); i++)
-        to[i] = fmin(to[i], from[i]);
+        to[i] = smaller(to[i], from[i]);
 }
 
 /* The last state of a switch that hides an exchange is the one that does. */
@@ -173,7 +174,7 @@ static struct microbatch microbatch_of(const struct spots *s, const struct confi
     double layers = 0;
     for (int i = 0; i < c->model.n_kinds; i++) {
         layers += s->kind_counts[i] * rates->kinds[i];
-        w.least = fmin(w.least, rates->kinds[i]);
+        w.least = smaller(w.least, rates->kinds[i]);
     }
     w.all = rates->embedding + rates->head + c->model.mtp_layers * rates->mtp + layers;
     w.above = layers - c->model.num_layers * w.least;
@@ -196,7 +197,7 @@ static double shortest_interleaved(const struct microbatch *w, int p, double v)
 {
     double n = w->n;
     double ranks = v * (1 - power(1 - 1 / (n * v), p - 1)), even = 1 / (ranks + 1 / n);
-    return even * (w->all - w->above) + fmax(0, even - 1 / v) * w->above;
+    return even * (w->all - w->above) + larger(0, even - 1 / v) * w->above;
 }
 
 /* Seconds from the first forward to the last backward. On rank r, T >= n load(r) + W(r): it does
@@ -208,11 +209,11 @@ static double shortest_pipeline(const struct config *c, const struct microbatch 
     const struct knobs *k = &c->knobs;
     double n = w->n, p = k->pp;
     double whole = ceil(c->model.num_layers / p) * n * w->least, sent = n * k->vpp * w->transfers;
-    if (k->vpp == 1) return sent + fmax(whole, w->all / (1 - power(1 - 1 / n, k->pp)));
+    if (k->vpp == 1) return sent + larger(whole, w->all / (1 - power(1 - 1 / n, k->pp)));
     double waits =
         (p - 1) * (p - 2) / (2 * p) * w->least; /* chunks between the ends have a layer */
     double even = c->layout_given ? 0 : shortest_interleaved(w, k->pp, most_vpp);
-    return sent + fmax(fmax(whole, even), n * w->all / p + waits);
+    return sent + larger(larger(whole, even), n * w->all / p + waits);
 }
 
 static double shortest_schedule(const struct config *c, const struct time_rates *rates,
@@ -226,7 +227,7 @@ static double shortest_schedule(const struct config *c, const struct time_rates 
 
 static double lacking(double times, double before, double now)
 {
-    return fmax(0, times * before - now);
+    return larger(0, times * before - now);
 }
 
 /* A pipeline whose items all take so many times as long as in another does too. Of what takes less,
@@ -254,7 +255,7 @@ double spots_bound(const struct spots *s, const struct config *c, const struct t
 {
     struct microbatch w = microbatch_of(s, c, rates);
     double pass = shortest_schedule(c, rates, &w, most_vpp);
-    if (s->schedule.seconds > 0) pass = fmax(pass, shortest_by_schedule(s, c, rates, &w));
+    if (s->schedule.seconds > 0) pass = larger(pass, shortest_by_schedule(s, c, rates, &w));
     return rates->slow * knobs_schedules(&c->knobs) * (pass + rates->alone) + rates->fixed;
 }
 
@@ -263,7 +264,7 @@ double spots_least_bound(const struct spots *s, const struct config *c,
 {
     double bound = INFINITY;
     for (int way = 0; way < least->n; way++)
-        bound = fmin(bound, spots_bound(s, c, &least->ways[way], most_vpp));
+        bound = smaller(bound, spots_bound(s, c, &least->ways[way], most_vpp));
     return bound;
 }
 
@@ -296,7 +297,7 @@ double spots_bound_of_split(const struct spots *s, const struct config *c,
         ranks[r] += chunk;
     }
     for (int r = 0; r < pp; r++) {
-        longest = fmax(longest, n * ranks[r] + waits[r]);
+        longest = larger(longest, n * ranks[r] + waits[r]);
         all += ranks[r];
     }
     double pass = time_least_pipeline(rates, n * all / pp, longest);
@@ -413,8 +414,8 @@ static double bound_of(const struct spots *s, const struct axis *vpp, int n,
     for (int i = 0; i < n && i < 2; i++) {
         k->vpp = vpp->values[i];
         int most = k->vpp > 1 ? vpp->values[n - 1] : 1;
-        bound = fmin(bound, spots_least_bound(s, s->c, &least[0], most));
-        bound = fmin(bound, spots_least_bound(s, s->c, &least[1], most));
+        bound = smaller(bound, spots_least_bound(s, s->c, &least[0], most));
+        bound = smaller(bound, spots_least_bound(s, s->c, &least[1], most));
     }
     k->vpp = 1;
     return bound;
@@ -498,7 +499,7 @@ void spots_measure(struct spots *s, struct spot *spot)
     k->vpp = 1;
     int n;
     const struct axis *vpp = stages_of(s, &n);
-    spot->bound = fmax(spot->bound, bound_of(s, vpp, n, group->least));
+    spot->bound = larger(spot->bound, bound_of(s, vpp, n, group->least));
     *k = saved;
 }
 

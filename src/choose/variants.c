@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "base/larger.h"
 #include "base/sort.h"
 #include "choose/visit.h"
 #include "plan/documents.h"
@@ -135,7 +136,7 @@ static void find_least(struct search *s, struct group *g)
         struct variants_least *x = &g->variants_least[v->risky];
         if (!x->any) *x = (struct variants_least){true, *rates, v->wish};
         spots_take_least(&x->rates, rates);
-        x->wish = fmin(x->wish, v->wish);
+        x->wish = smaller(x->wish, v->wish);
     }
 }
 

@@ -2,6 +2,7 @@
 /* Spots and their stages in turn (visit.h). */
 #include <math.h>
 
+#include "base/larger.h"
 #include "choose/visit.h"
 #include "facts/param_ids.h"
 
@@ -21,7 +22,7 @@ static bool any_matters(struct search *s, const struct least_seconds *least, int
         const struct variants_least *x = &s->group->variants_least[risky];
         s->risky = risky;
         double bound = s->around + spots_bound(&s->spots, &s->c, &x->rates, most_vpp);
-        if (least) bound = fmax(bound, risky ? least->any : least->safe);
+        if (least) bound = larger(bound, risky ? least->any : least->safe);
         any = x->any && search_matters(s, bound, wish + x->wish);
     }
     s->risky = false;
@@ -105,14 +106,16 @@ static bool begin(struct search *s, const struct spot *spot, struct axis *vpp)
     return true;
 }
 
-/* Makes a spot the present one, with the fewest stages; false: nothing of it matters. */
-static bool enter(struct search *s, const struct spot *spot, struct axis *vpp)
+/* Makes a spot the present one, with the fewest stages; false: nothing of it matters. `turn`: where
+   it has had one. */
+static bool enter(struct search *s, const struct spot *spot, const struct turn *turn,
+                  struct axis *vpp)
 {
     guard_tick(arena_guard(s->arena));
     search_set_spot(s, spot, 1);
     if (!search_matters(s, spot->bound, spot->wish) || !begin(s, spot, vpp)) return false;
-    s->params = sharding_params(&s->c);
-    s->around = s->any ? 0 : search_around(s, vpp->values[vpp->n - 1]);
+    s->params = turn ? turn->params : sharding_params(&s->c);
+    s->around = s->any ? 0 : turn ? turn->around : search_around(s, vpp->values[vpp->n - 1]);
     if (!search_matters(s, spot->bound + s->around, spot->wish)) return false;
     return !room_is_hopeless(s, spot, vpp->values[vpp->n - 1]);
 }
@@ -123,8 +126,8 @@ static bool class_matters(struct search *s, const struct spot *spot, int most_vp
 {
     const struct least_rates *least = s->group->least;
     if (s->any || !least) return true;
-    double bound = fmin(spots_least_bound(&s->spots, &s->c, &least[0], most_vpp),
-                        spots_least_bound(&s->spots, &s->c, &least[1], most_vpp));
+    double bound = smaller(spots_least_bound(&s->spots, &s->c, &least[0], most_vpp),
+                           spots_least_bound(&s->spots, &s->c, &least[1], most_vpp));
     return search_matters(s, bound + s->around, spot->wish);
 }
 
@@ -133,9 +136,11 @@ static void queue(struct search *s, struct spot *spot)
 {
     struct axis vpp;
     double bound = INFINITY;
-    if (!enter(s, spot, &vpp)) return;
+    if (!enter(s, spot, NULL, &vpp)) return;
     struct turn *turn = ARENA_NEW(s->arena, struct turn);
     turn->spot = spot;
+    turn->params = s->params;
+    turn->around = s->around;
     for (int more = 0; more < 2; more++) {
         struct stages x = stages_of(&vpp, more);
         turn->least[more] = (struct least_seconds){INFINITY, INFINITY};
@@ -146,7 +151,7 @@ static void queue(struct search *s, struct spot *spot)
         turn->never[more] = room_never(s, offloads_asked(s), most, &turn->asked[more]);
         if (s->any) continue; /* then no bound is read */
         turn->least[more] = order_bound(s, turn->never[more], most);
-        bound = fmin(bound, turn->least[more].any * prefer_factor(spot->wish));
+        bound = smaller(bound, turn->least[more].any * prefer_factor(spot->wish));
     }
     order_add(s, (struct waiting){bound, spot, turn});
 }
@@ -223,7 +228,7 @@ static void visit(struct search *s, struct waiting *x)
     struct turn *turn = x->turn;
     struct axis vpp;
     bool left = false;
-    if (!enter(s, turn->spot, &vpp)) return;
+    if (!enter(s, turn->spot, turn, &vpp)) return;
     spots_measure(&s->spots, x->spot); /* unless it is, as where any plan will do */
     variants_list(s);
     for (int more = 1; more >= 0; more--) {

@@ -107,6 +107,8 @@ struct least_seconds {
 /* What is known of a spot that waits for its visit. */
 struct turn {
     const struct spot *spot;
+    struct rank_params params;
+    double around;
     struct least_seconds least[2]; /* of their step time, without and with virtual stages */
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
     uint64_t asked[2]; /* of these, those that were asked, of the first offload */
@@ -179,6 +181,7 @@ struct search {
     int edges[KINDS_MOST_OFFLOADS]; /* of stages before: from which state on there was room, in the
                                        ladder's order; or UNKNOWN_EDGE */
     int never_edge;                 /* the same of what room_never found last */
+    bool lean_lacked;               /* the leanest plan that was asked for last had no room */
     double wish;                    /* of all parts of the present plan but PART_STATE */
     const struct time_layers *layers;
     const struct time_rates *rates;
@@ -338,7 +341,7 @@ void settled_give_up(struct search *s, const struct variant *v, int recompute, i
 void settled_add(struct search *s, const struct variant *v, int recompute, int offload, bool near);
 /* The first variant from there on that is not settled; NULL: all are. */
 struct variant *settled_next(struct search *s, struct variant *from, int recompute, int offload);
-bool settled_all(struct search *s, int recompute, int offload);
+bool settled_all(const struct search *s, int recompute, int offload);
 /* Notes that a variant may matter without offload: so do those that are no slower and repeat no
    more. */
 void settled_is_fast(struct search *s, const struct variant *v, int recompute);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "plan/framework.h"
 
 static const struct machine *machine_of(const struct timing *t)
@@ -20,12 +21,12 @@ double comm_collective(const struct timing *t, double bytes, double n, double sp
     if (n <= 1) return 0;
     bool inside = span <= t->domain;
     double link = f->nvlink * machine_of(t)->nvlink_bytes_per_s * (1 - f->nvlink_few / n);
-    double nics = fmax(1, t->domain * n / span) * f->nic_bulk * machine_of(t)->nic_bytes_per_s;
+    double nics = larger(1, t->domain * n / span) * f->nic_bulk * machine_of(t)->nic_bytes_per_s;
     double moved = bytes * (n - 1) / n, travel = moved / link;
     double within = f->collective_start_s + travel + sqrt(f->nvlink_ramp_s * travel);
     if (inside) return within;
     double across = f->collective_across_s + f->collective_across_doubling_s * log2(n);
-    return fmax(within, across + moved / nics);
+    return larger(within, across + moved / nics);
 }
 
 /* ---- expert exchange ---- */
@@ -35,7 +36,7 @@ static double missed(double all, double some, double k)
 {
     double p = 1;
     for (int i = 0; i < k; i++)
-        p *= fmax(0, (all - some - i) / (all - i));
+        p *= larger(0, (all - some - i) / (all - i));
     return p;
 }
 
@@ -55,7 +56,7 @@ static double common_divisor(double a, double b)
 static double met_in_a_row(const struct exchanged *x, double some)
 {
     double step = common_divisor(x->topk, some);
-    return fmin(1, (1 + (x->topk - step) / some) * some / x->experts);
+    return smaller(1, (1 + (x->topk - step) / some) * some / x->experts);
 }
 
 /* Probability that a token chooses one of `some` experts that stand side by side: k of all, or of
@@ -70,7 +71,7 @@ static double met(const struct exchanged *x, double some)
     if (held <= 1) return chosen / groups * (1 - missed(chosen * size, some, x->topk));
     double none = 1;
     for (int i = 0; i < chosen; i++)
-        none *= fmax(0, (groups - held - i) / (groups - i));
+        none *= larger(0, (groups - held - i) / (groups - i));
     return 1 - none;
 }
 
@@ -106,7 +107,7 @@ double comm_exchange(const struct timing *t, const struct dispatch_law *law,
     }
     double across = bytes * copies.across;
     return t->f.dispatch_start_s + law->across_s + (x->combine ? law->combine_s : 0) +
-           cubes(across / law->nic, fmax(copied / law->nvlink, copied / law->forward),
+           cubes(across / law->nic, larger(copied / law->nvlink, copied / law->forward),
                  (across + copied) / law->move);
 }
 
@@ -176,12 +177,12 @@ double comm_dispatch(const struct timing *t, double width)
 double comm_heads(const struct timing *t, double ranks, double bytes)
 {
     const struct knobs *k = &t->config->knobs;
-    double c = ranks, span = c * k->tp, elsewhere = 1 - fmax(1, t->domain / (double)k->tp) / c;
-    double within = comm_collective(t, bytes, c, fmin(span, t->domain));
+    double c = ranks, span = c * k->tp, elsewhere = 1 - larger(1, t->domain / (double)k->tp) / c;
+    double within = comm_collective(t, bytes, c, smaller(span, t->domain));
     if (span <= t->domain) return within;
     double rate = t->f.nic * machine_of(t)->nic_bytes_per_s;
     double start = t->f.collective_across_s + t->f.collective_across_doubling_s * log2(c);
-    return fmax(within, start + bytes * elsewhere / rate);
+    return larger(within, start + bytes * elsewhere / rate);
 }
 
 /* Fewer ranks of a ring than of context parallelism stand further apart. */
@@ -193,7 +194,7 @@ double comm_context(const struct timing *t, double ranks, double kv_bytes, doubl
         return comm_collective(t, ranks * kv_bytes, ranks, span);
     double rate = span <= t->domain ? t->f.nvlink * machine_of(t)->nvlink_bytes_per_s
                                     : t->f.nic * machine_of(t)->nic_bytes_per_s;
-    return fmax(0, kv_bytes * (ranks - 1) / rate - t->f.cp_hidden * core_s) + t->f.cp_start_s;
+    return larger(0, kv_bytes * (ranks - 1) / rate - t->f.cp_hidden * core_s) + t->f.cp_start_s;
 }
 
 /* Neighbouring stages are gpus/pp ranks apart: where that is less than a domain of several nodes

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "plan/documents.h"
 
 /* Of two engines that work side by side, a bit more than the longer takes. */
@@ -46,7 +47,7 @@ static struct products grouped_products(const struct timing *t, const struct lin
                                         const struct gemm_law *plain, bool low)
 {
     const struct gemm_law *law = low ? &t->grouped_low : &t->grouped_16;
-    double start = l->one_kernel ? 0 : l->experts * plain->start_s / fmin(streams, l->experts);
+    double start = l->one_kernel ? 0 : l->experts * plain->start_s / smaller(streams, l->experts);
     double training = low ? t->f.grouped_training_low : t->f.grouped_training;
     struct gemm_law gradient = *law;
     gradient.inner = plain->inner;
@@ -124,7 +125,7 @@ void kernel_linear(const struct timing *t, struct linear l, struct pass *forward
     *(grouped ? &backward->grouped : &backward->gemm) += x.input;
     *(grouped ? &backward->grouped : &backward->gemm) += x.weights;
     if (!kernel_is_low(t, &l)) return;
-    double rows = (l.frozen ? rows_alone : 1) * fmax(1, l.experts) * l.rows;
+    double rows = (l.frozen ? rows_alone : 1) * larger(1, l.experts) * l.rows;
     if (!l.quantised_in) forward->quantise += kernel_quantise(t, rows * l.in);
     if (!l.quantised_out) backward->quantise += kernel_quantise(t, rows * l.out);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "cost/comm.h"
 #include "cost/memory.h"
 #include "plan/framework.h"
@@ -33,7 +34,7 @@ struct linear layer_linear(const struct timing *t, const struct matrix *x, bool 
 {
     const struct model_shape *m = &t->config->model;
     const struct knobs *k = &t->config->knobs;
-    double copies = fmax(x->groups, k->tp) - x->groups;
+    double copies = larger(x->groups, k->tp) - x->groups;
     struct linear l = {.rows = x->rows == ROWS_RANK ? t->tokens_rank : t->tokens,
                        .out = matrix_out(x, k),
                        .in = matrix_in(x, k),
@@ -90,7 +91,7 @@ static void add_core(const struct timing *t, const struct core *c, struct layer_
 /* In a captured part operations run without the host but for those left. */
 static double launched(const struct timing *t, const struct host *h)
 {
-    if (t->captured & h->scope) return fmin(h->ops, h->left);
+    if (t->captured & h->scope) return smaller(h->ops, h->left);
     return h->ops + t->f.host_launch * h->launches;
 }
 
@@ -111,7 +112,7 @@ static void add_ops(const struct timing *t, const struct host *h, struct layer_t
    writes the input, and its gradient. */
 static void add_adapter(const struct timing *t, const struct linear *l, struct layer_time *x)
 {
-    double rows = fmax(1, l->experts) * l->rows;
+    double rows = larger(1, l->experts) * l->rows;
     double dropped = t->config->knobs.lora_dropout > 0 ? 2 : 0;
     struct stream streams = {.forward = 2 * rows * ((1 + dropped) * l->in + 4 * l->out),
                              .backward = 2 * rows * ((5 + dropped) * l->in + 2 * l->out)};
@@ -364,7 +365,7 @@ static double offloaded_bytes(const struct timing *t, struct layer_kind kind)
     struct layer_memory memory;
     layer_measure(t->config, &tokens, kind, &memory);
     return memory.offloaded +
-           memory.kept * fmin(1, (double)k->layers_offloaded / t->config->model.num_layers);
+           memory.kept * smaller(1, (double)k->layers_offloaded / t->config->model.num_layers);
 }
 
 /* What PyTorch's checkpoint does not repeat: it stops once the last saved tensor is back, before

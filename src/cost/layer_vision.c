@@ -3,6 +3,7 @@
    in 16 bit, sees every patch of an image from every other, and stands where the embedding does. */
 #include <math.h>
 
+#include "base/larger.h"
 #include "cost/kernel.h"
 #include "cost/layer.h"
 #include "cost/vision.h"
@@ -17,7 +18,7 @@ static void add_linear(const struct timing *t, struct layer_time *x, double rows
 /* Attention over one image, whole. */
 static void add_attention(const struct timing *t, struct layer_time *x, const struct vision_work *v)
 {
-    double heads = fmax(1, t->config->model.vision_heads);
+    double heads = larger(1, t->config->model.vision_heads);
     struct attention core = {.queries = v->patches * heads / t->config->knobs.tp,
                              .seq = v->image,
                              .steps = 1,

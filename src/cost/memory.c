@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of a configuration: every stage, the fullest, and whether it fits. */
+#include "base/larger.h"
 #include "cost/memory_stage.h"
+#include "plan/framework.h"
 
 #define MIB (1024.0 * 1024.0)
 
@@ -23,11 +25,6 @@ static double workspaces(const struct config *c, const struct memory_coefficient
     return MIB * sum;
 }
 
-static double at_most(double x, double most)
-{
-    return x > most ? most : x;
-}
-
 static double at_least_one(double x)
 {
     return x < 1 ? 1 : x;
@@ -41,8 +38,8 @@ static struct range imbalance(const struct config *c, struct range r)
     double fixed = knobs_kept_capacity(k);
     if (fixed > 0) return (struct range){fixed, fixed, fixed};
     double most = k->force_balance || k->pad_to_capacity ? 1 : k->ep;
-    if (k->capacity_factor > 0) most = at_most(most, k->capacity_factor);
-    return (struct range){at_most(r.value, most), at_most(r.low, most), at_most(r.high, most)};
+    if (k->capacity_factor > 0) most = smaller(most, k->capacity_factor);
+    return (struct range){smaller(r.value, most), smaller(r.low, most), smaller(r.high, most)};
 }
 
 static struct weight_shape *find_shape(struct memory_work *w, const struct gemm *g)
@@ -147,21 +144,65 @@ static void judge(const struct config *c, double slack, struct memory_estimate *
                                                                      : FITS_TIGHT;
 }
 
-void memory_peaks(const struct memory_work *w, struct memory_estimate *out)
+static void take_stage(const struct memory_work *w, int stage, struct memory_estimate *out)
+{
+    struct stage_memory *s = &out->stages[stage];
+    stage_estimate(w, stage, s);
+    if (s->total > out->stages[out->fullest].total) out->fullest = stage;
+    if (s->low > out->peak_low) out->peak_low = s->low;
+    if (s->high > out->peak_high) out->peak_high = s->high;
+}
+
+static void start_peaks(const struct memory_work *w, struct memory_estimate *out)
 {
     out->n_stages = w->c->knobs.pp;
     out->open = 0;
     out->fullest = 0;
     out->peak = out->peak_low = out->peak_high = 0;
-    for (int i = 0; i < out->n_stages; i++) {
-        struct stage_memory *s = &out->stages[i];
-        stage_estimate(w, i, s);
-        if (s->total > out->stages[out->fullest].total) out->fullest = i;
-        if (s->low > out->peak_low) out->peak_low = s->low;
-        if (s->high > out->peak_high) out->peak_high = s->high;
-    }
+}
+
+static void finish_peaks(const struct memory_work *w, struct memory_estimate *out)
+{
     out->peak = out->stages[out->fullest].total;
     judge(w->c, w->x.allocator_slack.value, out);
+}
+
+void memory_peaks(const struct memory_work *w, struct memory_estimate *out)
+{
+    start_peaks(w, out);
+    for (int i = 0; i < out->n_stages; i++)
+        take_stage(w, i, out);
+    finish_peaks(w, out);
+}
+
+/* Whether a stage needs no more than the one before it: that holds no fewer microbatches, and what
+   stands here stands there too. Which does not show where a schedule has tensors for what is not in
+   flight. */
+static bool needs_less(const struct memory_work *w, int stage)
+{
+    if (stage == 0 || config_has_schedule(w->c)) return false;
+    for (int at = stage; at < w->n_chunks; at += w->c->knobs.pp) {
+        const struct chunk *own = &w->chunks[at], *before = own - 1;
+        if (own->loss || own->mtp > 0 || own->last_kind != before->last_kind) return false;
+        for (int i = 0; i < w->c->model.n_kinds; i++)
+            if (own->counts[i] > before->counts[i]) return false;
+    }
+    return true;
+}
+
+void memory_peaks_if_fits(const struct memory_work *w, struct memory_estimate *out)
+{
+    bool left[COST_MAX_STAGES];
+    start_peaks(w, out);
+    for (int i = 0; i < out->n_stages; i++) {
+        left[i] = needs_less(w, i);
+        if (!left[i]) take_stage(w, i, out);
+    }
+    finish_peaks(w, out);
+    if (out->fits == FITS_YES) return;
+    for (int i = 0; i < out->n_stages; i++)
+        if (left[i]) take_stage(w, i, out);
+    finish_peaks(w, out);
 }
 
 bool memory_estimate(const struct config *c, struct memory_estimate *out, struct cost_trace *trace)

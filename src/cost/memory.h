@@ -149,6 +149,9 @@ bool memory_divide(const struct config *c, struct memory_work *w);
 struct knobs memory_layers_key(const struct knobs *k);
 /* memory_estimate of what was prepared. */
 void memory_peaks(const struct memory_work *w, struct memory_estimate *out);
+/* The same, but where it fits, without the `stages` that need no more than the one before, which
+   may be as uncertain as to count in `peak_low`. */
+void memory_peaks_if_fits(const struct memory_work *w, struct memory_estimate *out);
 /* The memory of one stage at its peak. */
 void stage_estimate(const struct memory_work *w, int stage, struct stage_memory *out);
 /* The terms of that peak, which add up to its total. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Activations of a stage: microbatches in flight, logits, and the transients of the backward. */
+#include "base/larger.h"
 #include "cost/memory_stage.h"
 #include "cost/vision.h"
 #include "plan/framework.h"
@@ -28,32 +29,33 @@ static double resident_part(const struct knobs *k, double layers)
     return k->layers_offloaded < layers ? 1 - k->layers_offloaded / layers : 0;
 }
 
-struct layers_in_flight activation_layers(const struct memory_work *w, int stage)
+void activation_layers(const struct memory_work *w, int stage, struct layers_in_flight *out)
 {
     const struct knobs *k = &w->c->knobs;
-    struct layers_in_flight out = {0};
     double layers = 0;
     struct passes passes = pipeline_passes(k, stage);
     const struct chunk *chunk = stage_chunks(w, stage);
     int n_kinds = w->c->model.n_kinds;
     bool full = k->recompute == RECOMPUTE_FULL;
+    out->mtp = out->embeddings = 0;
+    for (int i = 0; i < n_kinds; i++)
+        out->whole[i] = out->inputs[i] = 0;
     for (int v = 0; v < k->vpp; v++, chunk += k->pp) {
         double flight = passes_of_next(&passes), whole = 1, inputs = 0;
         if (full) recompute_parts(k, chunk->layers, &whole, &inputs);
         for (int i = 0; i < n_kinds; i++) {
             if (chunk->counts[i] == 0) continue;
             double layers_in_flight = flight * chunk->counts[i];
-            out.whole[i] += layers_in_flight * whole;
-            if (full) out.inputs[i] += layers_in_flight * inputs;
+            out->whole[i] += layers_in_flight * whole;
+            if (full) out->inputs[i] += layers_in_flight * inputs;
         }
         layers += chunk->layers;
-        if (chunk->mtp > 0) out.mtp += flight * chunk->mtp;
-        if (chunk->embedding) out.embeddings += flight;
+        if (chunk->mtp > 0) out->mtp += flight * chunk->mtp;
+        if (chunk->embedding) out->embeddings += flight;
     }
     double resident = resident_part(k, layers);
     for (int i = 0; i < n_kinds && resident < 1; i++)
-        out.whole[i] *= resident, out.inputs[i] *= resident;
-    return out;
+        out->whole[i] *= resident, out->inputs[i] *= resident;
 }
 
 /* The dropout mask behind the embedding. */
@@ -64,7 +66,8 @@ double activation_embedding_bytes(const struct memory_work *w)
 
 struct in_flight activation_in_flight(const struct memory_work *w, const struct holding *s)
 {
-    struct layers_in_flight n = activation_layers(w, s->stage);
+    struct layers_in_flight n;
+    activation_layers(w, s->stage, &n);
     struct in_flight sum = {.kept = n.mtp * w->mtp.kept,
                             .routed = n.mtp * w->mtp.routed,
                             .dispatched = n.mtp * w->mtp.dispatched,
@@ -137,7 +140,7 @@ double activation_logits(const struct memory_work *w, const struct holding *s,
     if (!s->last) return 0;
     double vocab = logits_of(w), elements = w->t.tokens * vocab;
     double kept = config_has_schedule(w->c) ? 2 : 0; /* among the outputs */
-    double bytes = fmax(0, logit_bytes(k) - kept), depth = bytes > 0 ? 4 : 0;
+    double bytes = larger(0, logit_bytes(k) - kept), depth = bytes > 0 ? 4 : 0;
     if (k->ce_fusion == CE_TE) depth = 2;
     double mtp = s->n_mtp * depth;
     double sum = trace_term(trace, "logits and loss", (bytes + mtp) * elements,

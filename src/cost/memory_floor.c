@@ -4,6 +4,7 @@
    and those are no smaller than any straight line below them. */
 #include <math.h>
 
+#include "base/larger.h"
 #include "cost/memory_stage.h"
 #include "cost/vision.h"
 
@@ -70,7 +71,7 @@ static struct bytes layer_bytes(const struct memory_work *w, int kind)
     if (k->recompute != RECOMPUTE_FULL)
         add_spread(w, l, &out);
     else
-        out.kept = fmin(out.kept, grouped ? l->input / k->recompute_num_layers : l->input);
+        out.kept = smaller(out.kept, grouped ? l->input / k->recompute_num_layers : l->input);
     return out;
 }
 
@@ -99,7 +100,7 @@ static double end_bytes(const struct floor *f, int rank)
     if (rank == 0)
         own += f->flights->flight[0] * (activation_embedding_bytes(w) + vision_kept(w->c));
     own += state_buffers(w, &s, NULL) - f->buffers; /* an end receives from one side */
-    return f->certain * (held(w, &s) + own + fmax(0, head - f->backward));
+    return f->certain * (held(w, &s) + own + larger(0, head - f->backward));
 }
 
 /* ---- microbatches in flight ---- */
@@ -129,10 +130,10 @@ static void set_flights(struct memory_flights *x, const struct knobs *k, int mos
     x->most = 0;
     for (int r = 0; r < k->pp; r++) {
         double one = mean_flight(k, r);
-        if (most_vpp > k->vpp) one = fmin(one, mean_flight(&most, r));
+        if (most_vpp > k->vpp) one = smaller(one, mean_flight(&most, r));
         x->flight[r] = one;
-        x->least = fmin(x->least, one);
-        x->most = fmax(x->most, one);
+        x->least = smaller(x->least, one);
+        x->most = larger(x->most, one);
     }
 }
 
@@ -186,7 +187,7 @@ static double layers_in(const struct floor *f, const struct bytes *unit)
     for (int i = 0; i < f->w->c->model.n_kinds; i++) {
         const struct bytes *x = &f->layers[i];
         sum += f->counts[i] *
-               fmin(on(f, x, low) / on(f, unit, low), on(f, x, high) / on(f, unit, high));
+               smaller(on(f, x, low) / on(f, unit, low), on(f, x, high) / on(f, unit, high));
     }
     return sum;
 }
@@ -203,8 +204,8 @@ static double weighted_mean(struct floor *f)
     double end = 1 / on(f, unit, f->flights->flight[last]);
     f->ends[0] = end_bytes(f, 0), f->ends[1] = end_bytes(f, last);
     double ends = first * f->ends[0] + end * f->ends[1];
-    return fmin(f->certain * f->backward + (layers + ends) / weights,
-                layers / (weights - fmin(first, end)));
+    return smaller(f->certain * f->backward + (layers + ends) / weights,
+                   layers / (weights - smaller(first, end)));
 }
 
 static double least_backward(const struct memory_work *w)
@@ -212,7 +213,7 @@ static double least_backward(const struct memory_work *w)
     double least = INFINITY;
     for (int i = 0; i < w->c->model.n_kinds; i++) {
         struct holding s = {.last_layer = &w->kinds[i]};
-        least = fmin(least, activation_layer_transient(w, &s, NULL));
+        least = smaller(least, activation_layer_transient(w, &s, NULL));
     }
     return least;
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one pipeline stage holds: parameters of one rank, counted from its layers. */
+#include "base/larger.h"
 #include "cost/memory_stage.h"
 #include "plan/peft.h"
-
-static double max(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 static void hold_layer(struct holding *s, const struct layer_memory *l, double count)
 {
@@ -19,8 +15,8 @@ static void hold_layer(struct holding *s, const struct layer_memory *l, double c
 
 static void hold_units(struct holding *s, const struct layer_memory *l)
 {
-    s->unit_dense = max(s->unit_dense, l->dense);
-    s->unit_experts = max(s->unit_experts, l->experts);
+    s->unit_dense = larger(s->unit_dense, l->dense);
+    s->unit_experts = larger(s->unit_experts, l->experts);
 }
 
 /* Layers of each kind on the stage, and what else stands there. */
@@ -95,7 +91,7 @@ static void hold_packed(const struct memory_work *w, const int counts[MODEL_MAX_
     for (int i = 0; i < w->c->model.n_kinds; i++) {
         double one = counts[i] > 0 ? layer_packed(w->c, w->kinds[i].kind) : 0;
         s->packed += counts[i] * one;
-        s->unit_packed = max(s->unit_packed, one);
+        s->unit_packed = larger(s->unit_packed, one);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One layer kind on one rank: parameters, GEMM weights, and the activations of one microbatch.
    Measured once for every kind; stages only count. */
+#include "base/larger.h"
 #include "cost/memory.h"
 
 struct token_counts token_counts(const struct config *c, const struct memory_coefficients *x)
@@ -55,11 +56,6 @@ static void measure_weights(const struct config *c, const struct weights *w, str
         measure_matrix(c, &w->items[i], l);
 }
 
-static double max(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* What one layer's backward needs beside the saved tensors, without rematerialisation. Unfused
    attention has the fp32 gradient of its scores, less what the layer's later half has given back.
  */
@@ -68,8 +64,8 @@ static double backward_transient(const struct saved_list *list)
     double scores = list->scores_backward;
     for (int i = 0; scores > 0 && i < list->n; i++)
         if (list->items[i].late) scores -= saved_bytes(&list->items[i]);
-    if (list->ffn_backward > 0) return max(scores, list->ffn_backward) + list->residual_backward;
-    return max(scores, list->mixer_backward);
+    if (list->ffn_backward > 0) return larger(scores, list->ffn_backward) + list->residual_backward;
+    return larger(scores, list->mixer_backward);
 }
 
 /* Whole-layer recomputation keeps the layer's input alone. */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline as the memory model sees it: what stands in every chunk, and how many microbatches
  * are in flight. */
+#include "base/larger.h"
 #include "cost/memory.h"
 
 int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNKS])
 {
     struct layout layout;
     if (!config_layout(c, &layout)) return 0;
-    int layer = 0;
+    const uint8_t *layers = c->model.layers;
+    int layer = 0, n = c->model.num_layers;
     for (int i = 0; i < layout.n_chunks; i++) {
         struct chunk *chunk = &chunks[i];
         *chunk = (struct chunk){.layers = layout.decoders[i],
@@ -15,17 +17,12 @@ int pipeline_chunks(const struct config *c, struct chunk chunks[LAYOUT_MAX_CHUNK
                                 .last_kind = -1,
                                 .embedding = layout.embedding[i],
                                 .loss = layout.loss[i]};
-        for (int end = layer + chunk->layers; layer < end && layer < c->model.num_layers; layer++) {
-            chunk->last_kind = c->model.layers[layer];
-            chunk->counts[chunk->last_kind]++;
-        }
+        int end = layer + chunk->layers < n ? layer + chunk->layers : n;
+        if (layer < end) chunk->last_kind = layers[end - 1];
+        for (; layer < end; layer++)
+            chunk->counts[layers[layer]]++;
     }
     return layout.n_chunks;
-}
-
-static double min(double a, double b)
-{
-    return a < b ? a : b;
 }
 
 /* 1F1B: stage r starts pp - r microbatches before its first backward. Interleaved: 2 (pp - r - 1) +
@@ -38,12 +35,12 @@ struct passes pipeline_passes(const struct knobs *k, int stage)
     double microbatches = (double)knobs_scheduled(k), behind = k->pp - stage - 1;
     if (k->pp == 1) return (struct passes){.all = k->vpp, .each = 1};
     if (k->vpp == 1) {
-        double passes = min(microbatches, behind + 1);
+        double passes = smaller(microbatches, behind + 1);
         return (struct passes){.all = passes, .each = passes};
     }
     double group = k->group_size > 0 ? k->group_size : k->pp;
     double passes = 2 * behind + (k->vpp - 1) * group + 1;
-    passes = min(passes, microbatches * k->vpp);
+    passes = smaller(passes, microbatches * k->vpp);
     double rounds = (double)(int64_t)(passes / (group * k->vpp));
     return (struct passes){.all = passes,
                            .each = rounds * group,
@@ -54,7 +51,7 @@ struct passes pipeline_passes(const struct knobs *k, int stage)
 double passes_of_last(const struct passes *x, int vpp)
 {
     double left = x->rest - (vpp - 1) * x->group;
-    return x->each + (left > 0 ? min(x->group, left) : 0);
+    return x->each + (left > 0 ? smaller(x->group, left) : 0);
 }
 
 void pipeline_in_flight(const struct knobs *k, int stage, double in_flight[LAYOUT_MAX_CHUNKS])

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/larger.h"
+
 /* What differs between the phases of a step; parameters and buffers are there in all of them. */
 struct phase {
     double transient, activations, graphs, logits, grads, optimizer, gathered;
@@ -171,7 +173,7 @@ void stage_estimate(const struct memory_work *w, int stage, struct stage_memory 
     struct phase peak = peak_of(&phases);
     *out = stage_in(w, &s, &saved, &peak);
     if (!phase_is_backward(peak.name))
-        out->high = fmax(out->high, stage_in(w, &s, &saved, backward_of(&phases)).high);
+        out->high = larger(out->high, stage_in(w, &s, &saved, backward_of(&phases)).high);
 }
 
 /* Only terms of the peak's phase, so that they add up to its total. */

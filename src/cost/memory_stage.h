@@ -72,7 +72,8 @@ struct layers_in_flight {
     double mtp, embeddings;         /* MTP depths; embeddings */
 };
 
-struct layers_in_flight activation_layers(const struct memory_work *w, int stage);
+/* Of the kinds that the model has. */
+void activation_layers(const struct memory_work *w, int stage, struct layers_in_flight *out);
 
 /* Bytes that they keep. */
 struct in_flight {

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Static state of a stage: parameters, gradients, optimizer states, buffers, and what FSDP gathers.
  */
+#include "base/larger.h"
 #include "cost/memory_stage.h"
 #include "plan/framework.h"
 #include "plan/peft.h"
 
 #define MIB (1024.0 * 1024.0)
-
-static double max(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 static bool sharded_parameters(const struct knobs *k)
 {
@@ -126,8 +122,8 @@ void state_place(struct memory_work *w)
     bool instanced = k->fsdp == FSDP_NONE && k->optimizer_instances > 1;
     double instances = instanced ? k->optimizer_instances : 1;
     bool any = sharded_optimizer(k);
-    w->optimizer_shards = any ? max(w->dense_shards / instances, 1) : 1;
-    w->expert_optimizer_shards = any ? max(w->expert_shards / instances, 1) : 1;
+    w->optimizer_shards = any ? larger(w->dense_shards / instances, 1) : 1;
+    w->expert_optimizer_shards = any ? larger(w->expert_shards / instances, 1) : 1;
 }
 
 /* Bytes of main parameter and moments on the GPU, an element. CPU offload moves that fraction of
@@ -179,7 +175,7 @@ double state_step_transient(const struct memory_work *w, const struct holding *s
     }
     double part = w->x.adam_expansion.value;
     int low = (k->exp_avg_bytes < 4) + (k->exp_avg_sq_bytes < 4) + (k->main_param_bytes < 4);
-    double largest = max(dense / shards, experts / expert_shards);
+    double largest = larger(dense / shards, experts / expert_shards);
     return trace_term(trace, "fp32 expansion of optimizer states", part * kept * 4 * low * largest,
                       "%.2g x 4 B x %d x %.0f", part * kept, low, largest);
 }
@@ -269,7 +265,7 @@ static double largest_linear(const struct memory_work *w)
     for (int i = 0; i < w->c->model.n_kinds; i++)
         for (int j = 0; j < w->kinds[i].n_gemms; j++) {
             const struct gemm *g = &w->kinds[i].gemms[j];
-            if (!g->grouped) largest = max(largest, g->rows * g->columns);
+            if (!g->grouped) largest = larger(largest, g->rows * g->columns);
         }
     return largest;
 }
@@ -298,7 +294,7 @@ double state_loading(const struct memory_work *w, const struct holding *s, struc
     double wide = (double)(n.total + n.vision) - packed;
     double each = packed_bytes(k) + packed_scale_bytes(k);
     double more = 2 * wide + each * packed - state_parameters(w, s, NULL);
-    return trace_term(trace, "whole model while it is loaded, beyond the shard", max(more, 0),
+    return trace_term(trace, "whole model while it is loaded, beyond the shard", larger(more, 0),
                       "2 B x %.0f + %.4g B x %.0f - parameters", wide, each, packed);
 }
 

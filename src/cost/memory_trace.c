@@ -33,7 +33,8 @@ void memory_trace_tensors(const struct memory_work *w, const struct holding *s,
                           struct cost_trace *trace)
 {
     if (!trace) return;
-    struct layers_in_flight n = activation_layers(w, s->stage);
+    struct layers_in_flight n;
+    activation_layers(w, s->stage, &n);
     for (int i = 0; i < w->c->model.n_kinds; i++)
         kind_tensors(w, i, &n, trace);
     double depth = w->mtp.kept + (w->imbalance.value - 1) * w->mtp.routed;

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/larger.h"
+
 enum { MAX_SLOTS = 4096, MAX_RANKS = 128 };
 
 /* What a rank has done, in the order of forwards that all ranks share, and of backwards. */
@@ -87,12 +89,6 @@ static void start(struct simulation *s, const struct pipeline *p, int n)
     }
 }
 
-/* fmax without its care for what is no number, which costs a call. */
-static double later(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Runs a rank until it waits, or has done `most_forwards` and would do another; whether it ran
    anything. */
 static bool advance(struct rank *r, const struct place *order, int each, int most_forwards,
@@ -108,12 +104,12 @@ static bool advance(struct rank *r, const struct place *order, int each, int mos
             if (f == most_forwards) break;
             int from = first ? order[f].from : f;
             if (from >= forwards) break;
-            clock = later(clock, before->forward_end[from]) + r->forward[order[f].chunk];
+            clock = larger(clock, before->forward_end[from]) + r->forward[order[f].chunk];
             r->forward_end[f++] = clock;
         } else {
             int from = last ? order[b].from : b;
             if (from >= backwards) break;
-            clock = later(clock, behind->backward_end[from]) + r->backward[-order[b].chunk];
+            clock = larger(clock, behind->backward_end[from]) + r->backward[-order[b].chunk];
             r->backward_end[b++] = clock;
             most++;
         }
@@ -142,7 +138,7 @@ static double finish(struct simulation *s)
     run(s, s->each);
     for (int rank = 0; rank < s->p->stages; rank++) {
         if (s->ranks[rank].backwards < s->each) return -1;
-        end = fmax(end, s->ranks[rank].clock);
+        end = larger(end, s->ranks[rank].clock);
     }
     return end;
 }
@@ -175,7 +171,7 @@ static void forwards(struct simulation *s, int step, int lag, int first, int las
     const double *seconds = s->p->forward;
     double *ends = s->forward_ends, *clock = s->clock;
     for (int r = first; r <= last; r++, f -= lag, out += next) {
-        ends[out] = clock[r] = later(clock[r], ends[from]) + seconds[s->order[f].chunk + r];
+        ends[out] = clock[r] = larger(clock[r], ends[from]) + seconds[s->order[f].chunk + r];
         from = out - lag;
     }
 }
@@ -190,7 +186,7 @@ static void backwards(struct simulation *s, int idle, int first, int last)
     double *ends = s->backward_ends, *clock = s->clock;
     for (int r = first; r <= last; r++, b++, out += next) {
         double from = ends[r < end ? out + row : 1 + s->order[b].from];
-        ends[out] = clock[r] = later(clock[r], from) + seconds[r - s->order[b].chunk];
+        ends[out] = clock[r] = larger(clock[r], from) + seconds[r - s->order[b].chunk];
     }
 }
 
@@ -212,7 +208,7 @@ static double latest(const struct simulation *s)
 {
     double end = 0;
     for (int r = 0; r < s->p->stages; r++)
-        end = later(end, s->clock[r]);
+        end = larger(end, s->clock[r]);
     return end;
 }
 
@@ -291,7 +287,7 @@ static struct totals totals_of(const struct pipeline *p)
                      near(p->backward[c], p->backward[0]);
         }
         t.all += sum;
-        t.largest = fmax(t.largest, sum);
+        t.largest = larger(t.largest, sum);
     }
     return t;
 }
@@ -353,7 +349,7 @@ double pipeline_time(const struct pipeline *p)
     if (s.longer < 0) return closed_form(p, t);
     /* the first rounds of unequal chunks may still live on the warm-up's lead over the busiest
        rank, which no later round can */
-    double a_round = fmax(s.longer - s.shorter, (double)x.round * t.largest);
+    double a_round = larger(s.longer - s.shorter, (double)x.round * t.largest);
     return s.longer + (double)x.rounds * a_round;
 }
 

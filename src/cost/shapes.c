@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "base/vec.h"
 #include "cost/layer.h"
 #include "cost/sharding.h"
@@ -130,8 +131,8 @@ static void add_state(struct walk *w)
     const struct config *c = w->t->config;
     const struct knobs *k = &c->knobs;
     struct rank_params p = sharding_params(c);
-    double ranks = fmax(1, (double)knobs_dp(k) * k->cp),
-           expert_ranks = fmax(1, (double)knobs_edp(k));
+    double ranks = larger(1, (double)knobs_dp(k) * k->cp),
+           expert_ranks = larger(1, (double)knobs_edp(k));
     bool dealt = k->distributed_optimizer || k->fsdp != FSDP_NONE;
     double dense = dealt ? p.trained_dense / ranks : p.trained_dense;
     double experts = dealt ? p.trained_experts / expert_ranks : p.trained_experts;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "cost/comm.h"
 #include "plan/framework.h"
 #include "plan/peft.h"
@@ -91,10 +92,10 @@ static bool gathers_low(const struct timing *t, const struct knobs *k)
 static void add_collectives(const struct timing *t, struct collectives *x, double gathered,
                             double reduced, double replicas, double ranks, double span)
 {
-    double sharded = fmax(1, ranks / replicas);
+    double sharded = larger(1, ranks / replicas);
     x->gather += comm_collective(t, gathered, sharded, span / replicas);
     x->reduce += comm_collective(t, reduced, sharded, span / replicas) +
-                 2 * comm_collective(t, reduced / sharded, fmin(replicas, ranks), span);
+                 2 * comm_collective(t, reduced / sharded, smaller(replicas, ranks), span);
 }
 
 static struct collectives collectives_of(const struct timing *t, const struct knobs *k,
@@ -129,7 +130,8 @@ static int gathers_of(const struct knobs *k)
 /* What compute does not hide of `each` seconds beside a microbatch, and what they slow it by. */
 static double shown_beside(const struct timing *t, double each, double stage_s)
 {
-    return fmax(0, each - t->f.fsdp_hidden * stage_s) + t->f.dp_contention * fmin(each, stage_s);
+    return larger(0, each - t->f.fsdp_hidden * stage_s) +
+           t->f.dp_contention * smaller(each, stage_s);
 }
 
 /* Every microbatch gathers parameters and reduces gradients (FSDP2 at the last one only), all
@@ -159,7 +161,7 @@ struct ddp_windows {
    earlier than the first, so on both one pass hides a chunk's part. */
 static double chunk_shows(const struct timing *t, double seconds, struct ddp_windows w)
 {
-    return fmax(0, seconds / w.chunks - t->f.dp_window * w.chunk);
+    return larger(0, seconds / w.chunks - t->f.dp_window * w.chunk);
 }
 
 /* The optimizer's reduce-scatter hides under the last backward, two thirds of a microbatch's time
@@ -169,7 +171,7 @@ static double chunk_shows(const struct timing *t, double seconds, struct ddp_win
 static struct ddp_windows ddp_windows(const struct knobs *k, double stage_s, int passes)
 {
     double v = k->vpp, pass = passes * stage_s / 3;
-    double all = pass * (v > 1 ? fmax(1, k->pp * (v - 1) / v) : 1);
+    double all = pass * (v > 1 ? larger(1, k->pp * (v - 1) / v) : 1);
     return (struct ddp_windows){.all = all, .chunk = k->pp > 1 ? pass / v : INFINITY, .chunks = v};
 }
 
@@ -177,16 +179,16 @@ static struct ddp_windows ddp_windows(const struct knobs *k, double stage_s, int
    more; hidden parts slow kernels. */
 static double shown_ddp(const struct timing *t, double seconds, struct ddp_windows w)
 {
-    double late = fmax(0, seconds - t->f.dp_window * w.all);
-    return fmax(late, chunk_shows(t, seconds, w)) + t->f.dp_contention * fmin(seconds, w.all);
+    double late = larger(0, seconds - t->f.dp_window * w.all);
+    return larger(late, chunk_shows(t, seconds, w)) + t->f.dp_contention * smaller(seconds, w.all);
 }
 
 /* The least for windows no wider than these. What kernels slow by grows with the window, faster
    than what the last chunk shows falls. */
 static double shown_ddp_least(const struct timing *t, double seconds, struct ddp_windows w)
 {
-    double late = fmax(0, seconds - t->f.dp_window * w.all);
-    return fmax(late + t->f.dp_contention * fmin(seconds, w.all), chunk_shows(t, seconds, w));
+    double late = larger(0, seconds - t->f.dp_window * w.all);
+    return larger(late + t->f.dp_contention * smaller(seconds, w.all), chunk_shows(t, seconds, w));
 }
 
 typedef double shown_law(const struct timing *t, double seconds, struct ddp_windows w);
@@ -228,7 +230,7 @@ static double muon_seconds(const struct timing *t, double own)
 {
     const struct model_shape *m = &t->config->model;
     double inner = m->experts > 0 ? m->expert_ffn : m->dense_ffn;
-    double less = fmin(m->hidden, inner), more = fmax(m->hidden, inner);
+    double less = smaller(m->hidden, inner), more = larger(m->hidden, inner);
     return more > 0 ? own * 5 * (4 * less + 2 * less * less / more) / t->gemm_16.rate : 0;
 }
 
@@ -248,8 +250,8 @@ static double quantised_weights(const struct timing *t, const struct knobs *k, s
 double sharding_optimizer(const struct timing *t, const struct knobs *k, struct rank_params p)
 {
     double replicas = knobs_replicas(k);
-    double ranks = fmax(1, (double)knobs_dp(k) * k->cp / replicas),
-           expert_ranks = fmax(1, (double)knobs_edp(k) / replicas);
+    double ranks = larger(1, (double)knobs_dp(k) * k->cp / replicas),
+           expert_ranks = larger(1, (double)knobs_edp(k) / replicas);
     bool dealt = k->distributed_optimizer || k->fsdp != FSDP_NONE;
     double all = p.trained_dense + p.trained_experts;
     double own = dealt ? p.trained_dense / ranks + p.trained_experts / expert_ranks : all;

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "cost/split_row.h"
 #include "plan/framework.h"
 
@@ -246,7 +247,7 @@ static double busiest(const struct split *s, const struct layout *layout)
     double ranks[LAYOUT_MAX_CHUNKS], before[LAYOUT_MAX_CHUNKS], longest = 0;
     time_ranks(s->c, s->rates, layout, ranks, before);
     for (int r = 0; r < s->pp; r++)
-        longest = fmax(longest, weight_of(s, r) * ranks[r]);
+        longest = larger(longest, weight_of(s, r) * ranks[r]);
     return longest;
 }
 
@@ -256,7 +257,7 @@ double split_longest(const struct config *c, const struct time_rates *rates,
     double ranks[LAYOUT_MAX_CHUNKS], before[LAYOUT_MAX_CHUNKS], longest = 0;
     time_ranks(c, rates, layout, ranks, before);
     for (int r = 0; r < c->knobs.pp; r++)
-        longest = fmax(longest, (double)knobs_scheduled(&c->knobs) * ranks[r] + before[r]);
+        longest = larger(longest, (double)knobs_scheduled(&c->knobs) * ranks[r] + before[r]);
     return longest;
 }
 
@@ -478,7 +479,7 @@ static int room_of(struct memory_work *w, int stage, double high)
     int n = p.n;
     set_layers(&p, n + 1);
     double more = p.high > high ? (capacity - high) / (p.high - high) : 0;
-    set_layers(&p, (int)fmax(low, fmin(most, floor(n + more))));
+    set_layers(&p, (int)larger(low, smaller(most, floor(n + more))));
     while (p.high > capacity && p.n >= low && p.n > 0)
         set_layers(&p, p.n - 1);
     while (p.high <= capacity && p.n <= most)

@@ -20,7 +20,7 @@ struct polish {
     struct time_rates rates;
     struct time_lengths lengths;
     struct layout layout;
-    struct pipeline_way ways[MOST_WAYS]; /* the longest of the last plans that were too slow */
+    struct pipeline_way *ways; /* [MOST_WAYS] the longest of the last plans that were asked */
     int n_ways;
     double mean;    /* seconds of a microbatch on a rank */
     double around;  /* seconds of a step beside its passes, at least */
@@ -83,13 +83,6 @@ static struct pipeline schedule_of(const struct polish *p, struct chunks *x)
     return pipeline_of_knobs(&p->c->knobs, p->layout.n_chunks, x->forward, x->backward);
 }
 
-static void note_way(struct polish *p)
-{
-    struct chunks x;
-    struct pipeline one = schedule_of(p, &x);
-    p->n_ways += pipeline_find_way(&one, &p->ways[p->n_ways % MOST_WAYS]);
-}
-
 /* Seconds that a step does not undercut whose busiest rank is busy for so many, and whose schedule
    takes so many at least. */
 static double least_step(const struct polish *p, double busy, double longest)
@@ -100,8 +93,8 @@ static double least_step(const struct polish *p, double busy, double longest)
 }
 
 /* Whether a step surely takes so many seconds: mostly the way that was too long for another move is
-   for this one. */
-static bool is_slower(const struct polish *p, double most)
+   for this one. If none of those is, its own is found, which takes less than a step's estimate. */
+static bool is_slower(struct polish *p, double most)
 {
     static const double rounding = 1e-9;
     double n = (double)knobs_scheduled(&p->c->knobs);
@@ -114,7 +107,10 @@ static bool is_slower(const struct polish *p, double most)
         double longest = pipeline_least(&one, &p->ways[i % MOST_WAYS], busiest);
         if (least_step(p, n * busiest, longest) >= most) return true;
     }
-    return false;
+    struct pipeline_way *own = &p->ways[p->n_ways % MOST_WAYS];
+    if (!pipeline_find_way(&one, own)) return false;
+    p->n_ways++;
+    return least_step(p, n * busiest, pipeline_least(&one, own, busiest)) >= most;
 }
 
 static bool goes_on_to_fit(const struct polish *p)
@@ -134,7 +130,6 @@ static bool try_move(struct polish *p, int from, int to)
             p->seconds = seconds;
             return true;
         }
-        if (seconds >= most) note_way(p);
     }
     move_layer(&p->layout, to, from);
     return false;
@@ -185,7 +180,8 @@ bool split_polish(struct config *c, struct layout *slot)
     struct time_layers layers;
     struct memory_estimate m;
     struct config trial = *c;
-    struct polish p = {.c = &trial, .layers = &layers};
+    struct pipeline_way ways[MOST_WAYS];
+    struct polish p = {.c = &trial, .layers = &layers, .ways = ways};
     if (!split_is_free(c) || !config_layout(c, &p.layout) || !memory_estimate(c, &m, NULL))
         return false;
     trial.layouts = &p.layout;

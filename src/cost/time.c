@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "cost/comm.h"
 #include "cost/pipeline.h"
 #include "cost/trace.h"
@@ -118,7 +119,7 @@ static void hide(const struct timing *t, const struct knobs *k, const struct lay
     if (hides_in_second(k))
         x->ep *= 1 - t->f.ep_hidden * covered(l);
     else if (k->shared_expert_overlap)
-        x->ep -= t->f.shared_expert_hidden * fmin(x->ep, x->shared);
+        x->ep -= t->f.shared_expert_hidden * smaller(x->ep, x->shared);
     if (k->tp_comm_overlap) x->tp *= 1 - t->f.tp_hidden;
 }
 
@@ -164,7 +165,7 @@ static double throttle(const struct timing *t, struct pass *x, bool waits, doubl
 static double offload_exposed(const struct timing *t, const struct layer_time *l, double pass_s)
 {
     double rate = t->f.pcie * t->config->machine.pcie_bytes_per_s;
-    return l->offloaded > 0 && rate > 0 ? fmax(0, l->offloaded / rate - pass_s) : 0;
+    return l->offloaded > 0 && rate > 0 ? larger(0, l->offloaded / rate - pass_s) : 0;
 }
 
 /* What expert exchange keeps the NICs busy for: nothing else on them hides beside it. */
@@ -184,7 +185,7 @@ static void add_repeated(const struct timing *t, const struct layer_time *l,
     double whole = throttle(t, &both, l->syncs > 0, &x->heat_again);
     x->heat_again -= heat;
     x->again = whole + (l->sync_again ? l->syncs * t->f.sync_s : 0) - x->backward;
-    x->repeat = fmax(0, shown(&both) - shown(&x->in_backward));
+    x->repeat = larger(0, shown(&both) - shown(&x->in_backward));
 }
 
 /* Seconds that a pass takes longer with nothing to hide its exchange in. */
@@ -448,7 +449,7 @@ static struct time_pass pass_of(const struct timing *t, const struct knobs *k,
 {
     double stage = chunks->all / k->pp;
     return (struct time_pass){.seconds = straggling(t, k) * schedule(k, chunks),
-                              .window = fmax(0, stage - chunks->network / k->pp)};
+                              .window = larger(0, stage - chunks->network / k->pp)};
 }
 
 /* The step with what is around its passes. */
@@ -569,7 +570,7 @@ double time_least_cooled(const struct timing *t)
 
 double time_least_pipeline(const struct time_rates *rates, double busy, double whole)
 {
-    return busy + rates->cooled * fmax(0, whole - busy);
+    return busy + rates->cooled * larger(0, whole - busy);
 }
 
 /* Of all layers, wherever they stand. */

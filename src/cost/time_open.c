@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/larger.h"
 #include "cost/time.h"
 #include "plan/framework.h"
 
@@ -197,15 +198,15 @@ void time_allow_open(const struct time_layers *l, const struct config *c, struct
         changed.knobs = c->knobs; /* a way changes nothing else */
         if ((c->unstated & ways[i].bits) == ways[i].bits && ways[i].take(&changed)) {
             double ratio = step_ratio(l, c, seconds, &changed);
-            least = fmin(least, ratio), most = fmax(most, ratio);
+            least = smaller(least, ratio), most = larger(most, ratio);
             bool usual = ways[i].usual(c);
-            t->low = fmin(t->low, ratio * (usual ? low : t->step));
-            t->high = fmax(t->high, ratio * (usual ? high : t->step));
+            t->low = smaller(t->low, ratio * (usual ? low : t->step));
+            t->high = larger(t->high, ratio * (usual ? high : t->step));
         }
         if (i + 1 < n && ways[i + 1].bits == ways[i].bits) continue;
         shorter *= least, longer *= most;
         least = most = 1;
     }
-    t->low = fmin(t->low, shorter);
-    t->high = fmax(t->high, longer);
+    t->low = smaller(t->low, shorter);
+    t->high = larger(t->high, longer);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/larger.h"
 #include "cost/kernel.h"
 #include "plan/framework.h"
 #include "plan/ops.h"
@@ -81,10 +82,10 @@ static const double largest[] = {0,     0.564, 1.029, 1.424, 1.766, 2.070,
 static double hottest(const struct timing *t, const struct knobs *k)
 {
     int most = sizeof largest / sizeof *largest - 1;
-    double at = fmin(log2((double)k->ep), most);
-    int below = (int)fmin(floor(at), most - 1);
+    double at = smaller(log2((double)k->ep), most);
+    int below = (int)smaller(floor(at), most - 1);
     double beyond = largest[below] + (at - below) * (largest[below + 1] - largest[below]);
-    double experts = fmax(1, (double)t->config->model.experts / k->ep);
+    double experts = larger(1, (double)t->config->model.experts / k->ep);
     return 1 + t->f.routing_spread * beyond / sqrt(experts);
 }
 
@@ -93,11 +94,11 @@ static double hottest(const struct timing *t, const struct knobs *k)
    capacity c drops tokens, by more with the square of c - 1, up to a bound. */
 static double load(const struct timing *t, const struct knobs *k)
 {
-    double over = fmax(k->capacity_factor - 1, 0);
-    if (k->pad_to_capacity && k->capacity_factor > 0) return fmax(1, k->capacity_factor);
+    double over = larger(k->capacity_factor - 1, 0);
+    if (k->pad_to_capacity && k->capacity_factor > 0) return larger(1, k->capacity_factor);
     if (k->force_balance) return 1;
     if (k->capacity_factor <= 0) return hottest(t, k);
-    return fmin(1 + t->f.capacity_imbalance * over * over, t->f.capacity_imbalance_most);
+    return smaller(1 + t->f.capacity_imbalance * over * over, t->f.capacity_imbalance_most);
 }
 
 static struct gemm_law law_16(const struct timing *t, double slow)
@@ -210,6 +211,6 @@ struct timing timing_of_known(const struct config *c, struct known_kernels *know
     t.repeated = timing_repeated(k);
     if (k->capacity_factor > 0)
         t.law.prepare_ops = 12, t.law.move_ops = 20, t.law.syncs = 0; /* static shapes */
-    if (k->ep == 1) t.law.passes = fmin(t.law.passes, 4); /* no exchange: no sort after it */
+    if (k->ep == 1) t.law.passes = smaller(t.law.passes, 4); /* no exchange: no sort after it */
     return t;
 }

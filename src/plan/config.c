@@ -4,6 +4,7 @@
 
 #include "plan/config.h"
 
+#include "base/larger.h"
 #include "base/units.h"
 #include "facts/check.h"
 #include "facts/param_ids.h"
@@ -109,8 +110,8 @@ bool config_machine(const struct facts *f, struct machine *out)
     out->compute_capability = facts_double(f, P_compute_capability, 0);
     out->gpus_per_node = (int)facts_int(f, P_gpus_per_node, 8);
     out->nvlink_domain = (int)facts_int(f, P_nvlink_domain, out->gpus_per_node);
-    out->capacity_bytes = GIB * fmax(0, facts_double(f, P_gpu_capacity_gib, 0) -
-                                            facts_double(f, P_reserve_memory_gib, 0));
+    out->capacity_bytes = GIB * larger(0, facts_double(f, P_gpu_capacity_gib, 0) -
+                                              facts_double(f, P_reserve_memory_gib, 0));
     out->peak_bf16 = 1e12 * facts_double(f, P_bf16_tflops, 0);
     out->peak_fp8 = 1e12 * facts_double(f, P_fp8_tflops, 0);
     out->peak_fp4 = 1e12 * facts_double(f, P_fp4_tflops, 0);

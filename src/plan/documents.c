@@ -3,11 +3,12 @@
 
 #include <math.h>
 
+#include "base/larger.h"
 #include "base/num.h"
 
 double documents_attended(const struct knobs *k)
 {
-    return k->document_tokens > 0 ? fmin(k->document_tokens, k->seq) : k->seq;
+    return k->document_tokens > 0 ? smaller(k->document_tokens, k->seq) : k->seq;
 }
 
 /* The excess of the largest of so many sums, each of so many sequences. */
@@ -15,9 +16,9 @@ static struct documents_wait wait_of(const struct knobs *k, double ranks, double
 {
     struct documents_wait w = {.ranks = ranks};
     if (k->document_tokens <= 0 || k->document_mean <= 0 || ranks < 2) return w;
-    w.documents = fmax(1, k->seq / k->document_mean) * fmax(1, sequences);
+    w.documents = larger(1, k->seq / k->document_mean) * larger(1, sequences);
     w.excess = k->document_spread / sqrt(w.documents) * num_normal_largest(ranks);
-    w.excess = fmin(w.excess, k->seq / documents_attended(k) - 1);
+    w.excess = smaller(w.excess, k->seq / documents_attended(k) - 1);
     return w;
 }
 
@@ -43,7 +44,7 @@ struct documents_wait documents_across_microbatches(const struct knobs *k)
     if (k->pp == 1) return (struct documents_wait){.ranks = n};
     struct documents_wait all = wait_of(k, n * each, k->mbs);
     all.ranks = n;
-    all.excess = fmax(0, (1 + all.excess) / (1 + documents_across_ranks(k).excess) - 1);
+    all.excess = larger(0, (1 + all.excess) / (1 + documents_across_ranks(k).excess) - 1);
     return all;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mixture of experts: router, shared experts, projections to a latent width, routed experts. */
+#include "base/larger.h"
 #include "plan/framework.h"
 #include "plan/ops.h"
 
@@ -122,7 +123,7 @@ double experts_filled_up(const struct config *c, bool low, double rows)
 {
     double multiple = rows_multiple(c, low), local = (double)c->model.experts / c->knobs.ep;
     if (rows <= 0 || multiple <= 1 || c->knobs.pad_to_capacity) return rows;
-    return local * fmax(multiple, rows / local + multiple / 2);
+    return local * larger(multiple, rows / local + multiple / 2);
 }
 
 /* Turns of the loop that quantises one expert's rows: with delayed scaling and in NVFP4 one kernel
@@ -232,8 +233,8 @@ static void experts_saved(struct saved_list *l)
     for (int i = first; i < l->n; i++)
         l->items[i].routed = true;
     double buffers = knobs_rank_capacity(k);
-    l->ffn_backward = fmax(bytes * (buffers > 0 ? buffers : 1) * rows * (width(m) + (1 + up) * f),
-                           gathered_backward(l));
+    l->ffn_backward = larger(bytes * (buffers > 0 ? buffers : 1) * rows * (width(m) + (1 + up) * f),
+                             gathered_backward(l));
 }
 
 /* The router keeps its input whether it is trained or not

@@ -70,6 +70,21 @@ static void check_layers(struct search *s)
     }
 }
 
+/* Stages that are left out of a plan that fits would not be its peak. */
+static void check_peaks(const struct config *c)
+{
+    struct memory_work w;
+    struct memory_estimate all, some;
+    assert_true(memory_prepare(c, &w));
+    memory_peaks(&w, &all);
+    memory_peaks_if_fits(&w, &some);
+    assert_int_equal(some.fits, all.fits);
+    assert_int_equal(some.fullest, all.fullest);
+    assert_near(some.peak, all.peak, 0);
+    if (some.fits != FITS_YES) assert_near(some.peak_low, all.peak_low, 0);
+    assert_near(some.peak_high, all.peak_high, 0);
+}
+
 /* Of the spots that come first, where bounds are near the plans, more are asked than of the others.
    How many plans were looked at. */
 static int look(struct search *s, int n, uint64_t *seed)
@@ -85,6 +100,7 @@ static int look(struct search *s, int n, uint64_t *seed)
         if (!split_plan(&s->c, &s->layout) || !contender_estimate(&s->c, &o)) continue;
         looked++;
         check_layers(s);
+        check_peaks(&s->c);
         if (o.step_s < spot->bound * (1 - 1e-9))
             fail_msg("%.4f s, bound %.4f s: tp %d pp %d vpp %d cp %d ep %d", o.step_s, spot->bound,
                      o.knobs.tp, o.knobs.pp, o.knobs.vpp, o.knobs.cp, o.knobs.ep);
