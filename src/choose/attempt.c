@@ -238,8 +238,7 @@ static bool try_variant(struct search *s, struct variant *v, struct relief *x, i
     return !cramped;
 }
 
-static void try_variants(struct search *s, const struct spot *spot, double wish,
-                         struct relief *x)
+static void try_variants(struct search *s, const struct spot *spot, double wish, struct relief *x)
 {
     struct group *g = s->group;
     int vpp = s->c.knobs.vpp;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline takes as long as its busiest rank for every microbatch, and ramps in which nearly the
    sum alone counts: the layers are given to the ranks like water that finds its level. Of few
-   microbatches most passes of a rank in front fall into the ramp, and its level is higher. Which chunks
-   of a rank take them matters little as long as all ranks do it in the same turn. How chunks wait
-   for each other, and how ranks that wait cool, is left to split_polish. */
+   microbatches most passes of a rank in front fall into the ramp, and its level is higher. Which
+   chunks of a rank take them matters little as long as all ranks do it in the same turn. How chunks
+   wait for each other, and how ranks that wait cool, is left to split_polish. */
 #include "cost/split.h"
 
 #include <limits.h>
@@ -49,11 +49,11 @@ static const double FORWARD_PART = 1.0 / 3;
 
 /* What a second of a rank adds to the whole, as a part of what one of the last rank does. In plain
    1F1B rank r does pp - r - 1 forward passes more than the last one before it waits for the first
-   backward pass: all but the first microbatch add to the sum of all ranks what they take there, less
-   those passes, in which it would wait. */
+   backward pass: all but the first microbatch add to the sum of all ranks what they take there,
+   less those passes, in which it would wait. */
 static double weight_of(const struct split *s, int rank)
 {
-    double ahead = fmin(s->pp - rank - 1, s->scheduled - 1);
+    double ahead = smaller(s->pp - rank - 1, s->scheduled - 1);
     return 1 - s->ramp * ahead;
 }
 

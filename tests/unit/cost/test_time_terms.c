@@ -703,8 +703,8 @@ static void fsdp_has_its_own_error(void **state)
     assert_true(wider_by(round_plan(*state, "megatron", "", sharded), "error_fsdp") > 0.1);
     assert_near(wider_by(round_plan(*state, "megatron", "", sharded), "error_dense") + 1, 1, 1e-9);
     assert_true(wider_by(round_plan(*state, "megatron", "", ""), "error_dense") > 0.1);
-    assert_true(
-        wider_by(round_plan(*state, "automodel", "", "strategy: fsdp2\n"), "error_fsdp") > 0.1);
+    assert_true(wider_by(round_plan(*state, "automodel", "", "strategy: fsdp2\n"), "error_fsdp") >
+                0.1);
 }
 
 /* Parameters that are gathered: layers, embedding and head. What is left out, the final norm and
