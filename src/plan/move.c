@@ -210,8 +210,7 @@ static const struct move graph_moves[] = {
    most memory. */
 static const struct move dispatcher_moves[] = {
     {"PyTorch's exchange", change_dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH, 0, 0},
-    {"all-to-all", change_dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERT_GROUP, MOVE_SEARCH,
-     0, 0},
+    {"all-to-all", change_dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERTS, MOVE_SEARCH, 0, 0},
     {"DeepEP", change_dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK, MOVE_SEARCH,
      0, 0},
     {"HybridEP", change_dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH, 0, 0},

@@ -224,6 +224,17 @@ static void take(struct config *c, const char *name)
     if (!try_named(c, name)) fail_msg("%s is not taken", name);
 }
 
+/* The fused exchanges fail where a rank has all experts; all-to-all does not. */
+static void experts_of_one_rank_leave_the_fused_exchanges(void **state)
+{
+    (void)state;
+    struct config c = on_hybridep();
+    c.knobs.ep = c.knobs.etp = 1;
+    assert_false(try_named(&c, "HybridEP"));
+    take(&c, "all-to-all");
+    assert_int_equal(c.knobs.dispatcher, DISPATCH_ALLTOALL);
+}
+
 static void two_moves_undo_each_other(void **state)
 {
     static const char *const pairs[][2] = {
@@ -637,6 +648,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_move_changes_the_knobs_that_its_decision_names_and_no_other),
     cmocka_unit_test(a_move_is_not_taken_where_something_it_needs_is_missing),
     cmocka_unit_test(keys_are_exchanged_as_attention_lets_it_be),
+    cmocka_unit_test(experts_of_one_rank_leave_the_fused_exchanges),
     cmocka_unit_test(two_moves_undo_each_other),
     cmocka_unit_test(a_size_does_not_leave_its_range),
     cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),
