@@ -100,8 +100,7 @@ static bool is_closed(struct str section)
 
 /* A field that nobody has. What overrides a recipe of Bridge's own is refused; a model's, a
    provider's or a data set's own code may have more fields: then only what looks like a slip is
-   worth a word. `leaf`: at the place stands
-   the key's last part, in a section of its own. */
+   worth a word. `leaf`: at the place stands the key's last part, in a section of its own. */
 static void unknown_key(struct facts *f, struct str key, struct span at, bool leaf)
 {
     enum { MOST_SUGGESTIONS = 32, LAST_LINE = 2000 }; /* looking for neighbours takes its time */
