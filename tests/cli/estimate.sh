@@ -14,6 +14,19 @@ for member in peak_low_gib capacity_gib '"phase"' tokens_per_s_per_gpu ep_expose
     grep -q "$member" "$dir/one" || fail "no $member in the JSON"
 done
 
+# a file with two configurations is one document of JSON: the first, and in it the other
+cat >"$dir/two.yaml" <<EOF
+recipe: TrainFinetuneRecipeForNextTokenPrediction
+model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained, pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B}
+step_scheduler: {global_batch_size: 64, local_batch_size: 1}
+packed_sequence: {packed_sequence_size: 4096}
+distributed: {strategy: fsdp2, dp_size: 64, ep_size: 8}
+ci: {nodes: 2, nightly: {distributed.dp_size: 16}}
+EOF
+run 0 "$moeplan" estimate "$dir/two.yaml" --platform h100 --format json
+[ "$(wc -l <"$dir/out")" = 1 ] || fail "more than one document"
+grep -q '^{.*"gpus":64,.*"other_configurations":\[{"configuration":"the ci: configuration.*"gpus":16,.*}\]}$' "$dir/out" || fail "no second configuration"
+
 grep -v "^gpus:\|^seq:" "$dir/plan.yaml" >"$dir/partial.yaml"
 expect 2 "world_size is not given" "$moeplan" estimate "$dir/partial.yaml"
 expect 2 "seq_length is not given" "$moeplan" estimate "$dir/partial.yaml"
