@@ -234,7 +234,8 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     if (word->dynamic) return v;
     if (placeholder_is(word->text)) {
         placeholder_note(o->f, flag_word_span(o->f, word), word->text);
-        return type == PARAM_STRING && !o->spelling->n_choices ? value_string(word->text) : v;
+        bool any_text = o->spelling->type == PARAM_STRING && !o->spelling->n_choices;
+        return any_text ? value_string(word->text) : v;
     }
     if (!convert(a, type, word->text, &v)) {
         complain(o, rule_or(o, "value-type"), word,
