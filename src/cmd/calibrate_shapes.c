@@ -27,8 +27,7 @@ static void write_shape(struct json_writer *w, const struct shape *x, struct str
                    {"elements", x->elements}, {"count", x->count}};
     json_open(w, NULL, '{');
     json_str(w, "kind", str_of(kinds[x->kind]));
-    if (x->kind == SHAPE_GEMM || x->kind == SHAPE_GROUPED)
-        json_str(w, "dtype", dtypes[x->numeric]);
+    if (x->kind == SHAPE_GEMM || x->kind == SHAPE_GROUPED) json_str(w, "dtype", dtypes[x->numeric]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value > 0) json_number(w, numbers[i].name, numbers[i].value, DIGITS);
     json_close(w, '}');

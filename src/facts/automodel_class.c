@@ -54,6 +54,8 @@ static void apply_overrides(struct facts *f, const struct node *map)
 
 static bool id_matches(struct str id, struct str pattern)
 {
+    bool other = id.n && pattern.n && pattern.p[0] != id.p[0] && pattern.p[0] != '*'; /* most */
+    if (other) return false;
     size_t star = str_find(pattern, '*');
     struct str start = str_slice(pattern, 0, star), end = str_slice(pattern, star + 1, pattern.n);
     if (star == pattern.n) return str_eq(id, pattern);

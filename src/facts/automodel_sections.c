@@ -138,11 +138,16 @@ static void help_known(struct facts *f, struct diag *d, const struct automodel_s
     diag_help(f->diags, d, "known keys: %.*s", STR_ARG(buf_str(&keys)));
 }
 
+static bool is_newest(const struct facts *f)
+{
+    return facts_release(f) & 1;
+}
+
 static void complain_unknown(struct check *c, const struct automodel_section *s,
                              const struct node *key)
 {
     struct facts *f = c->f;
-    bool newest = facts_release(f) & 1;
+    bool newest = is_newest(f);
     if (!newest && str_among(key->text, s->gone, s->n_gone)) return;
     struct edit_nearest near = {.word = str_lower(c->f->arena, key->text)};
     for (size_t i = 0; i < s->n_keys; i++)
@@ -201,12 +206,14 @@ static struct str path_of(const struct facts *f, struct str section, struct str 
     return (struct str){path, section.n + 1 + key.n};
 }
 
-/* A key that came with a later release. The sections of the mesh and of the model's parts have been
-   classes that refuse what they lack in every release; others may have been read more kindly. */
+/* A key that came with a later release; the keys are the newest one's. The sections of the mesh and
+   of the model's parts have been classes that refuse what they lack in every release; others may
+   have been read more kindly. */
 static void check_release(struct check *c, const struct automodel_section *s,
                           const struct node *key)
 {
     struct facts *f = c->f;
+    if (is_newest(f)) return;
     uint32_t releases = param_key_releases(FRAMEWORK_AUTOMODEL, path_of(f, s->path, key->text));
     if (!releases || releases & facts_release(f)) return;
     bool refused = str_starts(s->path, STR("distributed")) || str_is(s->path, "model.backend");

@@ -125,6 +125,15 @@ static bool is_commented(struct str text, size_t at)
     return false;
 }
 
+/* Whether the underline is of a word in small letters, step_scheduler or _target_, which no
+   variable has. */
+static bool is_of_small_word(struct str text, size_t at)
+{
+    bool begins = at == 0 || !is_name(text.p[at - 1]);
+    char beside = begins ? (at + 1 < text.n ? text.p[at + 1] : '\0') : text.p[at - 1];
+    return beside >= 'a' && beside <= 'z';
+}
+
 /* What takes long is asked of slips alone. */
 static void check_name(struct diags *diags, uint32_t source, struct str text, struct str name)
 {
@@ -143,8 +152,7 @@ void environment_check(struct diags *diags, uint32_t source)
     int left = MOST;
     for (size_t at = 0; at < text.n && left; at++) {
         at += str_find(str_slice(text, at, text.n), '_');
-        bool small = at > 0 && text.p[at - 1] >= 'a' && text.p[at - 1] <= 'z';
-        if (at >= text.n || small) continue;
+        if (at >= text.n || is_of_small_word(text, at)) continue;
         struct str word = str_around(text, at, is_name);
         at = (size_t)(word.p - text.p) + word.n; /* behind it: each word is read once */
         if (!may_be_set(text, word)) continue;

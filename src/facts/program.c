@@ -236,8 +236,9 @@ static void lessen_doubts(struct facts *f)
         bool holds = vouches || is_sure(&f->program, doubt, d->rule);
         enum severity most = holds ? SEVERITY_WARNING : SEVERITY_INFO;
         /* a command of a program beside the training, or an override that a fork's Hydra reads */
-        bool command = str_is(d->rule, "value-unexpected") &&
-                       (program_does_otherwise(&f->program).n || flag_word_is_override(doubt->value));
+        bool command =
+            str_is(d->rule, "value-unexpected") &&
+            (program_does_otherwise(&f->program).n || flag_word_is_override(doubt->value));
         if (d->severity > most || command) d->severity = command ? SEVERITY_INFO : most;
         name_own_choices(f, doubt);
     }

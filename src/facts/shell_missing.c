@@ -94,7 +94,8 @@ static bool is_sure_slip(struct str a, struct str b)
     if (less.n < SHORT && i == 1) return false; /* NODES and NNODES */
     char c = more.p[i];
     bool letter = shell_begins_name(c) && c != '_';
-    return letter && !is_ending(more, i) && str_eq(str_slice(more, i + 1, more.n), str_slice(less, i, less.n));
+    return letter && !is_ending(more, i) &&
+           str_eq(str_slice(more, i + 1, more.n), str_slice(less, i, less.n));
 }
 
 enum { MOST_VARIABLES = 1000 }; /* that anybody writes; comparing words takes its time */

@@ -5,8 +5,7 @@
 #include "facts/check.h"
 
 /* Names long enough to be told from each other and from other words. */
-static const struct str names[] = {
-    {"bfloat16", 8}, {"float16", 7}, {"float32", 7}, {"float64", 7}};
+static const struct str names[] = {{"bfloat16", 8}, {"float16", 7}, {"float32", 7}, {"float64", 7}};
 enum { N_NAMES = sizeof names / sizeof *names };
 
 static bool names_format(struct str key)

@@ -157,8 +157,9 @@ bool rules_run_errors(const struct rule_set *set, struct facts *f, const bool *o
     const struct rule_lane *lane = &set->lanes[f->framework];
     for (size_t i = 0; i < lane->n_checks; i++) {
         const struct rule *r = set->items[lane->checks[i]];
-        if (r->severity != SEVERITY_ERROR || is_out(&run, r) || !rule_is_for(r, f)) continue;
+        if (r->severity != SEVERITY_ERROR || is_out(&run, r)) continue;
         enum outcome outcome = run_check(&run, r, r->condition_numbers, r->n_conditions);
+        if (outcome == OUTCOME_NOT_APPLICABLE || !rule_is_for(r, f)) continue; /* most */
         if (outcome == OUTCOME_FAIL) rule_report_briefly(r, f, scratch);
         if (outcome == OUTCOME_UNKNOWN)
             decided = decided && !rule_reads(r, open) && !expr_reads(r->rule, open);
