@@ -101,7 +101,7 @@ static struct str path_of_size(const struct program_kind *kind, const struct nod
     for (size_t i = 0; i < kind->n_sizes; i++) {
         struct str path = str_slice(kind->sizes[i], 0, str_find(kind->sizes[i], '='));
         struct str last = str_last_part(path, '.');
-        bool below = last.n < path.n && str_eq(last, key);
+        bool below = last.n < path.n && str_eq(last, key) && param_find(key) < 0;
         if (below && node_at(doc, str_slice(path, 0, path.n - last.n - 1))) return path;
     }
     return (struct str){"", 0};
