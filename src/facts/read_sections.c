@@ -40,6 +40,10 @@ static void take_model(struct facts *f, struct str name)
     if (!m) m = model_find(f->arena, str_exchange(f->arena, name, '_', '-'));
     if (!m) return;
     model_apply(f, m, ORIGIN_CATALOGUE);
+    model_set_switches(f, m);
+    /* it is made of its files on Hugging Face, which drop nothing out */
+    facts_set(f, P_attention_dropout, value_double(0), ORIGIN_CATALOGUE, NULL, m->name);
+    facts_set(f, P_hidden_dropout, value_double(0), ORIGIN_CATALOGUE, NULL, m->name);
     /* the program decides which of the MTP depths it trains, most often none */
     facts_set(f, P_mtp_num_layers, value_unknown(), ORIGIN_CATALOGUE, NULL, STR(""));
 }
