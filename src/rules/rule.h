@@ -235,6 +235,8 @@ struct diag *rule_report(const struct rule_set *set, const struct rule *r, const
    program takes is told, or what is a warning in itself: who lays files over others means many
    values of the lower ones for another program than Megatron-LM. */
 bool rule_is_inherited(const struct rule *r, const struct facts *f);
+/* Whether a flag of the program's own replaces what the rule is about. */
+bool rule_is_lifted(const struct rule *r, const struct facts *f);
 /* Severity, place and message of that diagnostic alone. */
 void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch);
 /* Those of a list of values of the rule's parameter at which nothing fails that does not fail
