@@ -529,22 +529,26 @@ static void layer_add(struct layer_time *to, const struct layer_time *x)
     to->sync_again = to->sync_again || x->sync_again;
 }
 
-struct layer_time layer_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
-                            const struct layer_time *head)
+struct layer_time layer_mtp_ends(const struct timing *t, const struct layer_time *head)
 {
-    const struct model_shape *m = &t->config->model;
     struct layer_time x = *head;
     struct weights own;
     struct work w;
-    mtp_weights(m, &own);
+    mtp_weights(&t->config->model, &own);
     add_weights(t, &own, false, &x);
     layer_work(t, layer_none, &w);
     mtp_work(&w);
     layer_add_work(t, &w, &x);
+    return x;
+}
+
+void layer_add_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
+                   struct layer_time *x)
+{
+    const struct model_shape *m = &t->config->model;
     for (int i = 0; i < m->n_mtp_kinds; i++) {
         int known = model_kind(m, m->mtp_kinds[i]);
         struct layer_time one = known < 0 ? layer_time(t, m->mtp_kinds[i]) : kinds[known];
-        layer_add(&x, &one);
+        layer_add(x, &one);
     }
-    return x;
 }

@@ -41,7 +41,7 @@ void time_layers_repeat(const struct time_layers *other, const struct config *c,
     out->timing.repeated = timing_repeated(&c->knobs);
     for (size_t i = 0; i < n; i++)
         layer_repeat(t, c->model.kinds[i], &out->kinds[i]);
-    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(t, out->kinds, &out->head);
+    time_mtp(c, out);
 }
 
 struct knobs time_key_without_recompute(struct knobs key)
