@@ -38,13 +38,40 @@ static bool completes(const struct rule *r, const struct facts *f)
     return any;
 }
 
+static bool is_about_model(const struct expr *e)
+{
+    const uint32_t *slots;
+    size_t n = e ? expr_slots(e, &slots) : 0;
+    bool all = true;
+    for (size_t i = 0; i < n && all; i++) {
+        int param = facts_slot_param(slots[i]);
+        all = param < 0 || param_table[param].scope == SCOPE_MODEL;
+    }
+    return all;
+}
+
+/* Whether a rule that looks at the model alone has set its parameters already, as it has of the
+   request of whose plans each is completed. */
+static bool is_complete(const struct rule *r, const struct facts *f)
+{
+    bool all = true;
+    for (size_t i = 0; i < r->n_set && all; i++) {
+        const struct fact *fact = facts_get(f, r->set[i].param);
+        all = fact->origin == ORIGIN_DERIVED && str_eq(fact->written, r->id) &&
+              is_about_model(r->set[i].value);
+    }
+    for (size_t i = 0; i < r->n_conditions && all; i++)
+        all = is_about_model(r->conditions[i]);
+    return all && is_about_model(r->rule);
+}
+
 void planner_complete(const struct rule_set *rules, struct facts *f, struct arena *scratch)
 {
     struct expr_scope scope = facts_scope(f);
     const struct rule_lane *lane = &rules->lanes[f->framework];
     for (size_t i = 0; i < lane->n_completions; i++) {
         const struct rule *r = rules->items[lane->completions[i]];
-        if (!completes(r, f)) continue;
+        if (!completes(r, f) || is_complete(r, f)) continue;
         struct arena_mark mark = arena_mark(scratch);
         enum outcome outcome = rule_evaluate(r, f, scratch);
         arena_pop(scratch, mark);
