@@ -111,12 +111,17 @@ struct variant *settled_next(struct search *s, struct variant *from, int recompu
     return NULL;
 }
 
-bool settled_all(const struct search *s, int recompute, int offload)
+uint64_t settled_not_all(const struct search *s, int offload)
 {
-    uint64_t open = 0;
-    for (size_t word = 0; word < sets_of(s)->words && !open; word++)
-        open = are_open(s, recompute, offload, word);
-    return !open;
+    const struct settled *x = sets_of(s);
+    uint64_t states = 0;
+    for (size_t word = 0; word < x->words; word++) {
+        const uint64_t *any = set_of(x, 0, ANY) + word, *own = set_of(x, 0, offload) + word;
+        uint64_t all = there_are(s, word);
+        for (int r = 0; r < x->n_recompute; r++, any += x->words, own += x->words)
+            states |= (uint64_t)((~(*any | *own) & all) != 0) << r;
+    }
+    return states;
 }
 
 /* ---- what is known to matter ---- */
