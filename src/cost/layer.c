@@ -283,6 +283,17 @@ void layer_work(const struct timing *t, struct layer_kind kind, struct work *w)
     op_work(t->config, &tokens, t->low, kind, w);
 }
 
+/* The weights of a layer, listed in *own unless they are known. */
+static const struct weights *weights_of(const struct timing *t, struct layer_kind kind,
+                                        struct weights *own)
+{
+    const struct model_shape *m = &t->config->model;
+    int at = t->known ? model_kind(m, kind) : -1;
+    struct weights *x = at < 0 ? own : &t->known->weights[at];
+    if (at < 0 || !x->m) op_weights(m, kind, false, x);
+    return x;
+}
+
 /* ---- what recomputation of modules repeats, list by list in the same order ---- */
 
 static void repeat_weights(const struct timing *t, const struct weights *w, bool fused_experts,
@@ -435,20 +446,20 @@ static void add_repeated(const struct timing *t, const struct weights *weights,
 
 void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_time *x)
 {
-    struct weights weights;
+    struct weights own;
     struct work work;
     x->again = (struct pass){0};
     x->repeats = x->sync_again = false;
     x->offloaded = offloaded_bytes(t, kind);
     if (!repeats(t)) return;
-    op_weights(&t->config->model, kind, false, &weights);
     layer_work(t, kind, &work);
-    add_repeated(t, &weights, &work, x);
+    add_repeated(t, weights_of(t, kind, &own), &work, x);
 }
 
 /* A layer's lists. */
 struct lists {
-    struct weights weights;
+    const struct weights *weights;
+    struct weights own; /* unless they are known */
     struct work work;
 };
 
@@ -457,9 +468,9 @@ static struct layer_time list_layer(const struct timing *t, struct layer_kind ki
                                     struct lists *out)
 {
     struct layer_time x = {0};
-    op_weights(&t->config->model, kind, false, &out->weights);
+    out->weights = weights_of(t, kind, &out->own);
     layer_work(t, kind, &out->work);
-    add_weights(t, &out->weights, out->work.fused_experts, &x);
+    add_weights(t, out->weights, out->work.fused_experts, &x);
     return x;
 }
 
@@ -468,7 +479,7 @@ static void add_rest(const struct timing *t, struct layer_kind kind, const struc
 {
     layer_add_work(t, &lists->work, x);
     x->offloaded = offloaded_bytes(t, kind);
-    if (repeats(t)) add_repeated(t, &lists->weights, &lists->work, x);
+    if (repeats(t)) add_repeated(t, lists->weights, &lists->work, x);
 }
 
 struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
@@ -489,7 +500,7 @@ void layer_add_rest(const struct timing *t, struct layer_kind kind, struct layer
 {
     struct lists lists;
     layer_work(t, kind, &lists.work);
-    if (repeats(t)) op_weights(&t->config->model, kind, false, &lists.weights);
+    if (repeats(t)) lists.weights = weights_of(t, kind, &lists.own);
     add_rest(t, kind, &lists, x);
 }
 
