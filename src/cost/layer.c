@@ -456,52 +456,29 @@ void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_t
     add_repeated(t, weights_of(t, kind, &own), &work, x);
 }
 
-/* A layer's lists. */
-struct lists {
-    const struct weights *weights;
-    struct weights own; /* unless they are known */
-    struct work work;
-};
-
-/* The products of the weights, and all lists. */
-static struct layer_time list_layer(const struct timing *t, struct layer_kind kind,
-                                    struct lists *out)
-{
-    struct layer_time x = {0};
-    out->weights = weights_of(t, kind, &out->own);
-    layer_work(t, kind, &out->work);
-    add_weights(t, out->weights, out->work.fused_experts, &x);
-    return x;
-}
-
-static void add_rest(const struct timing *t, struct layer_kind kind, const struct lists *lists,
-                     struct layer_time *x)
-{
-    layer_add_work(t, &lists->work, x);
-    x->offloaded = offloaded_bytes(t, kind);
-    if (repeats(t)) add_repeated(t, lists->weights, &lists->work, x);
-}
-
-struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
-{
-    struct lists lists;
-    struct layer_time x = list_layer(t, kind, &lists);
-    add_rest(t, kind, &lists, &x);
-    return x;
-}
-
 struct layer_time layer_products(const struct timing *t, struct layer_kind kind)
 {
-    struct lists lists;
-    return list_layer(t, kind, &lists);
+    struct layer_time x = {0};
+    struct weights own;
+    add_weights(t, weights_of(t, kind, &own), experts_are_fused(t->config, t->low), &x);
+    return x;
 }
 
 void layer_add_rest(const struct timing *t, struct layer_kind kind, struct layer_time *x)
 {
-    struct lists lists;
-    layer_work(t, kind, &lists.work);
-    if (repeats(t)) lists.weights = weights_of(t, kind, &lists.own);
-    add_rest(t, kind, &lists, x);
+    struct weights own;
+    struct work work;
+    layer_work(t, kind, &work);
+    layer_add_work(t, &work, x);
+    x->offloaded = offloaded_bytes(t, kind);
+    if (repeats(t)) add_repeated(t, weights_of(t, kind, &own), &work, x);
+}
+
+struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
+{
+    struct layer_time x = layer_products(t, kind);
+    layer_add_rest(t, kind, &x);
+    return x;
 }
 
 /* ---- around the layers ---- */
