@@ -264,6 +264,13 @@ static uint64_t states_left(const struct search *s, int offload)
     return settled_not_all(s, offload) & ~room_known_cramped(s, offload);
 }
 
+/* Whether that became known of one of them. */
+static bool is_idle(const struct search *s, const struct relief *x)
+{
+    return !s->request->exhaustive && (room_is_known_cramped(s, x->recompute, x->offload) ||
+                                       settled_all(s, x->recompute, x->offload));
+}
+
 /* Whether a variant may matter without offload: its layers divided as is best for them, and nothing
    beside them. */
 static bool may_matter(struct search *s, struct variant *v, int recompute, double wish)
@@ -314,11 +321,11 @@ static void try_offload(struct search *s, const struct spot *spot, double wish, 
 {
     struct relief x = {.offload = offload};
     bool slow = s->offload_alone && !s->request->exhaustive;
-    uint64_t tried = 0, left = states_left(s, offload);
+    uint64_t left = states_left(s, offload);
     if (left) x.seconds = cpu_seconds(s, &present_kind(s)->offloads[offload]);
-    for (; left; left = states_left(s, offload) & ~tried) {
+    for (; left; left &= left - 1) {
         x.recompute = __builtin_ctzll(left);
-        tried = UINT64_MAX >> (SPACE_MAX_STATES - 1 - x.recompute);
+        if (is_idle(s, &x)) continue;
         if (!slow || settle_slow(s, spot, wish, &x)) try_variants(s, spot, wish, &x);
     }
 }

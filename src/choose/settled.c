@@ -111,6 +111,14 @@ struct variant *settled_next(struct search *s, struct variant *from, int recompu
     return NULL;
 }
 
+bool settled_all(const struct search *s, int recompute, int offload)
+{
+    uint64_t open = 0;
+    for (size_t word = 0; word < sets_of(s)->words && !open; word++)
+        open = are_open(s, recompute, offload, word);
+    return !open;
+}
+
 uint64_t settled_not_all(const struct search *s, int offload)
 {
     const struct settled *x = sets_of(s);

@@ -349,7 +349,8 @@ void settled_give_up(struct search *s, const struct variant *v, int recompute, i
 void settled_add(struct search *s, const struct variant *v, int recompute, int offload, bool near);
 /* The first variant from there on that is not settled; NULL: all are. */
 struct variant *settled_next(struct search *s, struct variant *from, int recompute, int offload);
-/* The states of recomputation, as bits, of which one is not settled. */
+bool settled_all(const struct search *s, int recompute, int offload);
+/* The states of recomputation, as bits, of which that is not so. */
 uint64_t settled_not_all(const struct search *s, int offload);
 /* Notes that a variant may matter without offload: so do those that are no slower and repeat no
    more. */
