@@ -278,8 +278,7 @@ static const struct rule *barring_rule(struct planner *p, const struct config *c
     rules_apply_overrides(request->rules, f, p->scratch);
     *of = f;
     struct arena_mark mark = arena_mark(p->scratch);
-    struct rule_reach reach =
-        rules_reach_of(p->scratch, request->rules, f->framework, params, n);
+    struct rule_reach reach = rules_reach_of(p->scratch, request->rules, f->framework, params, n);
     const struct rule *failed = rules_fixed_error(&reach, f, p->scratch);
     arena_pop(p->scratch, mark);
     return failed;

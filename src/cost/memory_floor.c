@@ -22,9 +22,9 @@ struct floor {
     const int *counts;                    /* layers of each kind */
     struct bytes layers[MODEL_MAX_KINDS]; /* of each kind */
     const struct memory_flights *flights;
-    double backward; /* transient bytes of the layer whose backward needs least */
-    double buffers;  /* of a rank in the middle */
-    double ends[2];  /* of the first and the last rank beside layers, at least */
+    double backward;          /* transient bytes of the layer whose backward needs least */
+    double buffers;           /* of a rank in the middle */
+    double ends[2];           /* of the first and the last rank beside layers, at least */
     const struct bytes *unit; /* the most frequent kind */
     double certain;           /* bytes at the upper end of the estimate for one of the estimate */
 };

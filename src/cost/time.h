@@ -10,7 +10,7 @@
 #include "cost/sharding.h"
 
 struct time_layers {
-    struct timing timing; /* its `config` must outlive it */
+    struct timing timing;                                /* its `config` must outlive it */
     struct layer_time embedding, vision, head, mtp_ends; /* mtp_ends: `mtp` without its layers */
     struct end_rates {
         double embedding, head;
@@ -20,8 +20,8 @@ struct time_layers {
     struct layer_time mtp, kinds[MODEL_MAX_KINDS];
 };
 
-/* Layers that were worked out, for plans whose weights' products, and what stands around the layers,
-   are the same. key.tp 0: none yet. */
+/* Layers that were worked out, for plans whose weights' products, and what stands around the
+   layers, are the same. key.tp 0: none yet. */
 enum { TIME_SHARED = 32 };
 struct time_shared {
     struct knobs key;
@@ -35,8 +35,8 @@ void time_layers_init_known(const struct config *c, struct known_kernels *known,
                             struct time_layers *out);
 /* Puts the MTP depth together from what stands around it and the kinds of layers. */
 void time_mtp(const struct config *c, struct time_layers *out);
-/* The same as time_layers_init from those of a plan that differs from `c` in what is recomputed alone
-   (time_key_without_recompute). */
+/* The same as time_layers_init from those of a plan that differs from `c` in what is recomputed
+   alone (time_key_without_recompute). */
 void time_layers_repeat(const struct time_layers *other, const struct config *c,
                         struct time_layers *out);
 /* The knobs without what is around the layers, or hidden behind them: equal, byte by byte, for

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layers' times worked out, or in part taken from a plan that has the same weights' products. */
+/* The layers' times worked out, or in part taken from a plan that has the same weights' products.
+ */
 #include "cost/time.h"
 
 /* The knobs without those that leave the products, and what stands around the layers, as they are:
