@@ -69,7 +69,7 @@ static void context_parallelism_where_states_fill_the_memory(void **state)
     assert_values(&r, k, DECISION_CP, "1");
     k->tp = 4;
     assert_values(&r, k, DECISION_CP, "1 2");
-    k->gpus = 24;
+    k->gpus = 32;
     assert_values(&r, k, DECISION_CP, "1");
 }
 
