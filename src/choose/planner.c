@@ -9,6 +9,7 @@
 #include "choose/space.h"
 #include "cost/split.h"
 #include "facts/param_ids.h"
+#include "plan/change.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
 #include "plan/move.h"
@@ -410,6 +411,16 @@ static void leave_dispatcher(const struct search_request *search, struct config 
     if (!taken) space_set(first, base);
 }
 
+/* A framework's own gather of parameters in FP8 goes with an optimizer on the GPU: beside one that is
+   pinned to the CPU no plan has it unasked. */
+static void leave_gather(const struct search_request *search, struct config *base)
+{
+    const struct decision *d = &decisions[DECISION_PARAMETER_GATHER];
+    struct config with = *base;
+    bool asked = space_is_settled(search, d) || !base->knobs.fp8_param_gather;
+    if (!asked && !change_gather_parameters(&with, true)) base->knobs.fp8_param_gather = false;
+}
+
 /* Facts -> guides -> configuration; false when the request is incomplete. */
 static bool prepare(struct planner *p)
 {
@@ -448,6 +459,7 @@ static bool prepare(struct planner *p)
                                         .exhaustive = request->exhaustive,
                                         .top = request->top};
     leave_dispatcher(&p->search, &out->base);
+    leave_gather(&p->search, &out->base);
     checker_serve(p->checker, &p->search, p->n_pins);
     check_said(p, P_micro_batch_size, batch_alone);
     check_said(p, P_cp_comm_type, exchange);
