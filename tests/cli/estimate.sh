@@ -143,6 +143,13 @@ awk "BEGIN { exit !($(of silent step_low_s) < 1.02 * $(of overlapped step_low_s)
 { cat "$dir/uncaptured.yaml"; echo "cuda_graph_impl: transformer_engine"; echo "cuda_graph_scope: [attn, moe_router, moe_preprocess]"; } >"$dir/captured.yaml"
 awk "BEGIN { exit !($(of uncaptured step_low_s) < 1.02 * $(of captured step_low_s)) }" || fail "silent graphs do not widen the interval"
 
+# A plan that does not speak of the optimizer's states shards them, as all that it assumes goes with.
+printf 'moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nplatform: h100\ngpus: 64\nseq: 4096\nep: 8\ngbs: 512\n' >"$dir/states.yaml"
+{ cat "$dir/states.yaml"; echo "use_distributed_optimizer: true"; } >"$dir/shards.yaml"
+{ cat "$dir/states.yaml"; echo "use_distributed_optimizer: false"; } >"$dir/whole.yaml"
+awk "BEGIN { exit !($(of states peak_gib) == $(of shards peak_gib) && $(of states peak_gib) < 0.8 * $(of whole peak_gib)) }" ||
+    fail "silence on the optimizer's states is not the usual"
+
 # The plan that an estimate prints is the one that it is about: what a plan file means by silence is said in it, where the source has
 # another default.
 again() { # FILE OPTION…: the step of a file, and of its plan
