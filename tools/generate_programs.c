@@ -147,11 +147,11 @@ static void write_program(struct generator *g, const struct node *root)
                                         "model",    "checks", "prefixes", "flags",      "keys",
                                         "parser",   "words",  "world",    "world_when", "sizes",
                                         "inherits", "keeps",  "release",  "presets",    "makes",
-                                        "means",    NULL};
+                                        "means",    "lifts",  NULL};
     static const char *const texts[] = {"name",       "title",    "source",  "model",
                                         "world_when", "inherits", "release", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes", "world",
-                                        "sizes", "keeps",    "presets",  "means",  NULL};
+                                        "sizes", "keeps",    "presets",  "means",    "lifts", NULL};
     tables_check_keys(g, root, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; texts[i]; i++)

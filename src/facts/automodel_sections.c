@@ -158,9 +158,13 @@ static void complain_unknown(struct check *c, const struct automodel_section *s,
     struct diag *d =
         diag_add(f->diags, SEVERITY_ERROR, "unknown-key", node_span(f->diags, key),
                  "%.*s does not know the key %.*s", STR_ARG(s->path), STR_ARG(key->text));
-    /* the keys are the newest release's: an older one may have read the section elsewhere */
-    if (!newest) d->severity = SEVERITY_WARNING;
+    /* the keys are the newest release's: an older one may have read the section elsewhere, and a
+       script of somebody's own that reads a file without a recipe may be for that one */
+    bool named = f->release_told || facts_has_raw(f, STR("recipe"));
+    bool gone = !named && str_among(key->text, s->gone, s->n_gone);
+    if (!newest || gone) d->severity = SEVERITY_WARNING;
     if (newest) diag_note(f->diags, d, "AutoModel stops with %.*s", STR_ARG(s->error));
+    if (gone) diag_note(f->diags, d, "former releases read it");
     if (near.best.n)
         diag_suggest(f->diags, d, near.best);
     else

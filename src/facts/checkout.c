@@ -216,14 +216,15 @@ static struct str longest_word(struct str words)
 }
 
 /* Whether a text has at least half of the long words of another, by their letters: the longer a
-   word, the more it tells. Of a few words there must be all. */
-static bool has_most_words(struct str text, struct str words)
+   word, the more it tells. Of a few words there must be all. The one by which the place was found
+   is there anyway: `most` of the check counts with what stands around it, where that is enough. */
+static bool has_most_words(struct str text, struct str words, struct str most)
 {
     enum { LONG = 4, FEW = 24 }; /* letters */
-    size_t n = 0, found = 0;
+    size_t n = 0, found = 0, left = words.n - most.n;
     while (words.n) {
         struct str word = take_word(&words);
-        if (word.n < LONG) continue;
+        if (word.n < LONG || (left >= FEW && str_eq(word, most))) continue;
         n += word.n;
         if (str_find_str(text, word) < text.n) found += word.n;
     }
@@ -239,7 +240,8 @@ static bool has_check(struct str text, struct str words)
         size_t at = from + str_find_str(str_slice(text, from, text.n), most);
         if (at == text.n) break;
         size_t begin = at < AROUND ? 0 : at - AROUND, end = at + words.n + AROUND;
-        if (has_most_words(str_slice(text, begin, end < text.n ? end : text.n), words)) return true;
+        if (has_most_words(str_slice(text, begin, end < text.n ? end : text.n), words, most))
+            return true;
         from = at + most.n;
     }
     return false;

@@ -409,6 +409,23 @@ static void apply_fields(struct facts *f, const struct model_input *m, enum fact
     set_kind(f, m);
 }
 
+static void set_switch(struct facts *f, const struct model_input *m, int param, struct value v)
+{
+    if (!fact_is_set(facts_get(f, param))) facts_set(f, param, v, ORIGIN_CATALOGUE, NULL, m->name);
+}
+
+void model_set_switches(struct facts *f, const struct model_input *m)
+{
+    const struct model_field *groups = model_field_get(m, P_num_query_groups);
+    const struct model_field *heads = model_field_get(m, P_num_attention_heads);
+    bool grouped = groups && heads && !value_eq(groups->value, heads->value) &&
+                   !model_field_get(m, P_multi_latent_attention);
+    if (grouped && str_is(f->format, "megatron"))
+        set_switch(f, m, P_group_query_attention, value_bool(true));
+    if (model_field_get(m, P_rotary_base))
+        set_switch(f, m, P_position_embedding_type, value_string(STR("rope")));
+}
+
 void model_apply(struct facts *f, const struct model_input *m, enum fact_origin origin)
 {
     apply_fields(f, m, origin, NULL);

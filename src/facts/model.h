@@ -62,6 +62,9 @@ void model_apply(struct facts *f, const struct model_input *m, enum fact_origin 
 /* The same for a model that an option names, without the facts that the text `says` itself. */
 void model_apply_beside(struct facts *f, const struct model_input *m,
                         bool (*says)(const struct facts *f, int param));
+/* A launch that leaves its model to an option, or to a name, leaves the switches to it too that
+   Megatron-LM needs beside the sizes. */
+void model_set_switches(struct facts *f, const struct model_input *m);
 /* Takes what an incomplete model does not mention, and nobody else says, as not there: facts of
    origin ORIGIN_ASSUMED. */
 void model_assume(struct facts *f);

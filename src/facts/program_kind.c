@@ -200,6 +200,16 @@ bool program_kind_means(const struct program_kind *kind, struct str key)
     return means;
 }
 
+struct str program_kind_lifter(const struct program_kind *kind, struct str rule, size_t *from)
+{
+    while (*from < kind->n_lifts) {
+        struct str id = kind->lifts[(*from)++], flag;
+        str_split(&id, ' ', &flag);
+        if (str_eq(id, rule)) return flag;
+    }
+    return (struct str){"", 0};
+}
+
 bool program_setting_is_told(const struct program_setting *s)
 {
     bool any_text = s->type == PARAM_STRING && !s->n_choices;

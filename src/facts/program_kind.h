@@ -57,6 +57,9 @@ struct program_kind {
     const struct str *means; /* "KEY=VALUE DESTINATION=VALUE": what a key of the first section says
                                 of a destination that it leaves out; a null whatever it says */
     size_t n_means;
+    const struct str *lifts; /* "FLAG RULE": a rule of Megatron-LM's that does not hold with one of
+                                its own flags */
+    size_t n_lifts;
     struct str world_when;      /* a dotted key, and the value of it with which they all train */
     const struct str *prefixes; /* of flags that it makes of another program's settings */
     size_t n_prefixes;
@@ -87,6 +90,9 @@ bool program_kind_takes(const struct program_kind *kind, struct str word, struct
                         struct str *value);
 /* Whether the program's code makes destinations of the key. */
 bool program_kind_means(const struct program_kind *kind, struct str key);
+/* The flag of the program's own with which a rule of an id does not hold, after *from of the list,
+   which moves behind it; empty: there are no more. */
+struct str program_kind_lifter(const struct program_kind *kind, struct str rule, size_t *from);
 /* Whether it is known what the setting takes beside text, and whether it takes a word. */
 bool program_setting_is_told(const struct program_setting *s);
 bool program_setting_takes(const struct program_setting *s, struct str word);

@@ -40,6 +40,10 @@ static void take_model(struct facts *f, struct str name)
     if (!m) m = model_find(f->arena, str_exchange(f->arena, name, '_', '-'));
     if (!m) return;
     model_apply(f, m, ORIGIN_CATALOGUE);
+    model_set_switches(f, m);
+    /* it is made of its files on Hugging Face, which drop nothing out */
+    facts_set(f, P_attention_dropout, value_double(0), ORIGIN_CATALOGUE, NULL, m->name);
+    facts_set(f, P_hidden_dropout, value_double(0), ORIGIN_CATALOGUE, NULL, m->name);
     /* the program decides which of the MTP depths it trains, most often none */
     facts_set(f, P_mtp_num_layers, value_unknown(), ORIGIN_CATALOGUE, NULL, STR(""));
 }
@@ -101,7 +105,7 @@ static struct str path_of_size(const struct program_kind *kind, const struct nod
     for (size_t i = 0; i < kind->n_sizes; i++) {
         struct str path = str_slice(kind->sizes[i], 0, str_find(kind->sizes[i], '='));
         struct str last = str_last_part(path, '.');
-        bool below = last.n < path.n && str_eq(last, key);
+        bool below = last.n < path.n && str_eq(last, key) && param_find(key) < 0;
         if (below && node_at(doc, str_slice(path, 0, path.n - last.n - 1))) return path;
     }
     return (struct str){"", 0};

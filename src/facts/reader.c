@@ -173,25 +173,6 @@ static bool text_says(const struct facts *f, int param)
            own_sizes(f) == OWN_SIZES;
 }
 
-static void set_switch(struct facts *f, const struct model_input *m, int param, struct value v)
-{
-    if (!fact_is_set(facts_get(f, param))) facts_set(f, param, v, ORIGIN_CATALOGUE, NULL, m->name);
-}
-
-/* A launch that leaves its model to the option leaves the switches to it too that Megatron needs
-   beside the sizes. */
-static void set_switches(struct facts *f, const struct model_input *m)
-{
-    const struct model_field *groups = model_field_get(m, P_num_query_groups);
-    const struct model_field *heads = model_field_get(m, P_num_attention_heads);
-    bool grouped = groups && heads && !value_eq(groups->value, heads->value) &&
-                   !model_field_get(m, P_multi_latent_attention);
-    if (grouped && str_is(f->format, "megatron"))
-        set_switch(f, m, P_group_query_attention, value_bool(true));
-    if (model_field_get(m, P_rotary_base))
-        set_switch(f, m, P_position_embedding_type, value_string(STR("rope")));
-}
-
 /* Whether a plan of the same model writes it beside the model: its decision, as of no MTP. */
 static bool plan_says(const struct facts *f, int param)
 {
@@ -206,7 +187,7 @@ static bool apply_model(struct facts *f, struct str model)
     bool same = input && f->model && str_is(f->format, "plan") && input->name.n &&
                 str_eq(f->model->name, input->name);
     if (input) model_apply_beside(f, input, same ? plan_says : text_says);
-    if (input && !own && f->framework != FRAMEWORK_AUTOMODEL) set_switches(f, input);
+    if (input && !own && f->framework != FRAMEWORK_AUTOMODEL) model_set_switches(f, input);
     return input;
 }
 

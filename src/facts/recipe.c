@@ -119,13 +119,31 @@ static bool has_lines(struct str text, const char *end, const char *begin)
     return false;
 }
 
-/* Value after value, as data has it whatever the file is called, a log, which begins with a word,
-   or the comments of an editor's and a compiler's settings: no document that is broken. */
+/* Whether a value is a bare word in capitals, which sed puts another into: CONFIG_BATCH_SIZE. */
+static bool has_capitals_for_value(struct str text)
+{
+    enum { SHORTEST = 4 };
+    struct str value = {"", 0};
+    bool found = false;
+    while (!found && str_split(&text, ':', &value)) {
+        struct str next = str_trim(text);
+        size_t n = 0;
+        while (n < next.n && ((next.p[n] >= 'A' && next.p[n] <= 'Z') || next.p[n] == '_'))
+            n++;
+        found = value.n && value.p[value.n - 1] == '"' && n >= SHORTEST;
+    }
+    return found;
+}
+
+/* Value after value, as data has it whatever the file is called, a log, which begins with a word, a
+   template, or the comments of an editor's and a compiler's settings: no document that is broken.
+ */
 static bool is_other_json(struct str text)
 {
     struct str words = str_trim(text);
     if (words.n && words.p[0] != '{' && words.p[0] != '[') return true;
-    return has_lines(text, "}", "{") || has_lines(text, "]", "[") || str_has_line(text, "//|/*");
+    return has_lines(text, "}", "{") || has_lines(text, "]", "[") || str_has_line(text, "//|/*") ||
+           has_capitals_for_value(text);
 }
 
 /* The text does not parse. A file that is called a document is broken, one that is too large is a

@@ -29,8 +29,10 @@ static void take_array(struct shell *sh, struct shell_fields *items)
             continue;
         }
         size_t before = sh->in.at;
-        bool another = c == '(' && sh->in.text.p[sh->in.at - 1] == '='; /* NAME=( in it */
-        if (another) break;
+        /* NAME=( in it, name() { or the end of a command: never in an array, so that this one goes
+           on too far. Not so <( and the patterns of extglob. */
+        bool begins = c == '(' && !memchr("<>?*+@!", sh->in.text.p[sh->in.at - 1], 7);
+        if (begins || c == ';') break;
         shell_word(sh, items, true);
         if (sh->in.at == before) sh->in.at++; /* a stray metacharacter */
     }

@@ -166,10 +166,9 @@ static struct crowd crowd_new(struct arena *a, size_t most)
 }
 
 /* One word for the flags of a program that is known, or is there. */
-static void report_known(struct facts *f, const struct crowd *known)
+static void report_known(struct facts *f, const struct crowd *known, struct str title)
 {
     if (known->n == 0) return;
-    struct str title = f->program.kind ? f->program.kind->title : STR("this checkout");
     struct str first = known->items[0]->name;
     struct str others = known->n == 1
                             ? STR("is a flag")
@@ -324,6 +323,7 @@ void strangers_report(struct facts *f, struct str *near)
 {
     struct program *p = &f->program;
     struct crowd known = crowd_new(f->arena, p->strangers.n),
+                 former = crowd_new(f->arena, p->strangers.n),
                  unknown = crowd_new(f->arena, p->strangers.n);
     struct repeated before = {.f = f};
     p->kind_guessed = !p->kind;
@@ -340,6 +340,8 @@ void strangers_report(struct facts *f, struct str *near)
             if (own) check_values(f, own, s); /* not by its prefix */
             note_own(&before, own, s);
             crowd_add(&known, s, STR(""));
+        } else if (p->kind && stranger_was_there(s->name)) { /* a fork stands on a release of its own */
+            crowd_add(&former, s, STR(""));
         } else {
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));
         }
@@ -347,6 +349,7 @@ void strangers_report(struct facts *f, struct str *near)
     for (size_t i = 0; i < p->strangers.n; i++)
         if (p->strangers.items[i].gone.n)
             report(f, &p->strangers.items[i], STR(""), SEVERITY_WARNING);
-    report_known(f, &known);
+    report_known(f, &known, p->kind ? p->kind->title : STR("this checkout"));
+    report_known(f, &former, STR("former releases of Megatron-LM"));
     report_unknown(f, &unknown);
 }

@@ -10,6 +10,7 @@
 #include "facts/checkout.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
+#include "facts/program_kind.h"
 #include "facts/rewrite.h"
 #include "rules/rule.h"
 #include "rules/spell.h"
@@ -268,9 +269,12 @@ struct str rule_message(const struct rule *r, const struct facts *f, struct aren
 }
 
 /* What Megatron-LM refuses, a program that checks its arguments itself may take; what is impossible
-   nobody takes, and what its training scripts alone refuse, no program beside them does. */
+   nobody takes, and what its training scripts alone refuse, no program beside them does. What runs
+   and means something else than it should, a conversion does not run. */
 static enum severity severity_of(const struct rule *r, const struct facts *f)
 {
+    bool runs = r->error_type.n || r->error_pattern.n || f->program.task != TASK_CONVERSION;
+    if (!runs) return SEVERITY_INFO;
     if (r->of_trainer && !program_vouches(&f->program)) return SEVERITY_INFO;
     bool doubtful =
         r->severity == SEVERITY_ERROR && !r->everywhere && !program_vouches(&f->program);
@@ -400,6 +404,16 @@ bool rule_is_inherited(const struct rule *r, const struct facts *f)
         inherited |= facts_inherit(f, node->source);
     }
     return inherited && (!own || doubtful);
+}
+
+bool rule_is_lifted(const struct rule *r, const struct facts *f)
+{
+    const struct program_kind *kind = f->program.kind;
+    struct str flag;
+    size_t from = 0;
+    while (kind && (flag = program_kind_lifter(kind, r->id, &from)).n)
+        if (facts_has_raw(f, flag)) return true;
+    return false;
 }
 
 void rule_report_briefly(const struct rule *r, const struct facts *f, struct arena *scratch)

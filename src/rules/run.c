@@ -140,6 +140,7 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
         if (is_out(&run, r)) continue;
         enum outcome outcome = check(&run, r, r->condition_numbers, r->n_conditions);
         if (outcome == OUTCOME_NOT_APPLICABLE || !rule_is_for(r, f)) continue; /* most */
+        if (outcome == OUTCOME_FAIL && rule_is_lifted(r, f)) continue;
         count(&sum, outcome);
         sum.errors += outcome == OUTCOME_FAIL && r->severity == SEVERITY_ERROR;
         if (outcome == OUTCOME_FAIL && !rule_is_inherited(r, f)) rule_report(set, r, f, scratch);

@@ -89,5 +89,7 @@ for release in 0.4 0.5; do
     lacks "log_every"
 done
 expect 1 "error[unknown-key]: step_scheduler does not know the key log_every" "$moeplan" validate "$dir/flow.yaml"
+printf 'model: {pretrained_model_name_or_path: Qwen/Qwen-Image, mode: finetune}\nfsdp: {dp_size: 8}\nstep_scheduler: {log_every: 2}\n' >"$dir/flow.yaml"
+expect 0 "former releases read it" "$moeplan" validate "$dir/flow.yaml"
 printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nstep_scheduler: {log_every: 2}\n' >"$dir/flow.yaml"
 expect 1 "warning[unknown-key]: step_scheduler does not know the key log_every" "$moeplan" validate "$dir/flow.yaml" --framework-version 0.5

@@ -94,6 +94,10 @@ expect 1 "did you mean model.pipeline_model_parallel_size" "$moeplan" validate b
 
 # a key that the file's own values refer to is its own; paths alone are nobody's launch
 nrl() { printf 'policy:\n  model_name: Qwen/Qwen3-8B\n  context_parallel_size: 1\n  dtensor_cfg: {enabled: false, context_parallel_size: "%s"}\n  megatron_cfg: {enabled: true, tensor_model_parallel_size: 1}\ncluster: {gpus_per_node: 8, num_nodes: 1}\ngrpo: {num_prompts_per_step: 8}\n' "$1" >n.yaml; }
+# the model that it names has its own grouped queries, and no dropout
+nrl 1
+sed -i 's|Qwen/Qwen3-8B|meta-llama/Llama-3.1-8B-Instruct|' n.yaml
+expect 1 "Llama-3.1-8B  8.03 B parameters" "$moeplan" estimate n.yaml --platform h100 --set seq_length=4096 --set global_batch_size=64 --set micro_batch_size=1
 nrl 1
 expect 0 "NeMo-RL reads no context_parallel_size here" "$moeplan" validate n.yaml
 nrl '${policy.context_parallel_size}'

@@ -192,6 +192,41 @@ expect 0 "did you mean PretrainedFromHF" "$moeplan" validate r.sh
 script pretrain_gpt.py "$data --tokenizer-type MagistralTokenizer --tokenizer-name-or-path hop --use-fused-rmsnorm"
 expect 0 "0 errors, 0 warnings" "$moeplan" validate r.sh
 
+# a flag of MindSpeed's replaces the layers that a rule is about
+script pretrain_gpt.py "$data --tensor-model-parallel-size 3 --use-fused-rmsnorm --use-fused-swiglu"
+expect 1 "error[heads-divide-over-tp]" "$moeplan" validate r.sh
+script pretrain_gpt.py "$data --tensor-model-parallel-size 3 --use-fused-rmsnorm --unaligned-linear"
+run 0 "$moeplan" validate r.sh
+lacks "heads-divide-over-tp"
+
+# a fork stands on a release of its own: what Megatron-LM had then is no unknown flag
+script pretrain_qwen.py "$data --patch-tokenizer-type QwenTokenizer --max-padding-length 128 --extra-vocab-size 0 --log-batch-size-to-tensorboard --DDP-impl local"
+expect 0 "--log-batch-size-to-tensorboard and 1 others are flags of former releases of Megatron-LM" "$moeplan" validate r.sh
+lacks "unknown-key"
+
+# what runs and means something else than it should is nothing to a conversion, which does not run the model
+groups="--num-experts 8 --moe-router-topk 2 --moe-router-group-topk 4 --moe-router-num-groups 4"
+script pretrain_gpt.py "$data $groups"
+expect 1 "error[groups-within-topk]" "$moeplan" validate r.sh
+script tools/convert.py "$data $groups"
+expect 0 "info[groups-within-topk]" "$moeplan" validate r.sh
+
+# an array that goes on into a function or the end of a command is not closed
+printf '#!/bin/bash\nARGS=(\n    --num-layers 2\nstart() {\n    echo $(date)\n}\ntorchrun pretrain_gpt.py %s "${ARGS[@]}"\n' "$data" >r.sh
+expect 2 "r.sh:2:6: error[shell-syntax]: this bracket is not closed" "$moeplan" validate r.sh
+printf '#!/bin/bash\nOTHER=(a <(date) b)\ntorchrun pretrain_gpt.py %s\n' "$sizes $data" >r.sh
+expect 0 "0 errors" "$moeplan" validate r.sh
+
+# verl's other workers have grids of their own, and its trainers a few names
+verl='actor_rollout_ref:\n  actor:\n    megatron: {tensor_model_parallel_size: 2}\n'
+printf "$verl"'  ref:\n    megatron: {tensor_model_parallel_size: -2}\n' >verl.yaml
+expect 0 "warning[size-below-zero]: actor_rollout_ref.ref.megatron.tensor_model_parallel_size is -2" "$moeplan" validate verl.yaml
+printf "$verl"'    strategy: megarton\n' >verl.yaml
+expect 0 "did you mean megatron?" "$moeplan" validate verl.yaml
+printf "$verl"'tensor_model_parallel_size: 2\n' >verl.yaml
+run 0 "$moeplan" validate verl.yaml
+lacks "actor_rollout_ref.ref"
+
 # Megatron-DeepSpeed has the flags that DeepSpeed adds to its parser
 script pretrain_gpt.py "$data --deepspeed --deepspeed_config ds.json --zero-stage 1 --deepspeed-activation-checkpointing"
 expect 0 "flags of Megatron-DeepSpeed" "$moeplan" validate r.sh
@@ -216,17 +251,29 @@ export NCCL_ALGO=Ring
 expect 0 "the checkout that this file lies in has no such check" "$moeplan" validate tree/a/r.sh
 printf 'x = "--deterministic-mode requires: {}. Adjust these options"\n' >tree/megatron/training/determinism.py
 expect 1 "error[deterministic-options]" "$moeplan" validate tree/a/r.sh
+# the longest word of a check alone is none: others stand around it
+printf 'MINOR = 10\nMAJOR = 0\n' >tree/megatron/core/package_info.py
+script pretrain_gpt.py "$data --use-torch-fsdp2 --no-gradient-accumulation-fusion --ckpt-format torch_dist --untie-embeddings-and-output-weights"
+cp r.sh tree/a/
+printf 'if os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] != "1":\n    raise RuntimeError("sequence parallelism requires it to be 1")\n' >tree/megatron/training/arguments.py
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+sed -i '2i export CUDA_DEVICE_MAX_CONNECTIONS=1' tree/a/r.sh
+expect 0 "warning[fsdp2-connections]" "$moeplan" validate tree/a/r.sh
+printf 'assert os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] != "1", "FSDP always requires a value larger than one"\n' >tree/megatron/training/arguments.py
+expect 1 "error[fsdp2-connections]" "$moeplan" validate tree/a/r.sh
+unset CUDA_DEVICE_MAX_CONNECTIONS
 
 # data is no recipe: vocabularies, value after value, comments, prose about commands, options that are handed on
 mkdir none
 printf '{"model": 1, "distributed": 2, "recipe": 3, "step_scheduler": 4}\n' >none/vocab.json
 printf '{\n  "a": 1\n}\n{\n  "a": 2\n}\n' >none/many.json
 printf '{\n  // hop\n  "compilerOptions": {}\n}\n' >none/tsconfig.json
+printf '{\n\t"train_batch_size": CONFIG_BATCH_SIZE,\n\t"bf16": {"enabled": true}\n}\n' >none/TEMPLATE.json
 printf 'DLLL {"step": 1, "data": {"cfg/micro_batch_size": 1}}\nDLLL {"step": 2}\n' >none/log.json
 printf '[{"question": "set run_recipe.py --recipe hop_config model.moe_permute_fusion=true, now"}]\n' >none/evals.json
 printf 'products:\n  - {extra_args: ["\\"--qk-layernorm --test-mode\\"", "--swiglu --no-such"]}\n' >none/ci.yaml
 printf 'run: {time_limit: 1}\nmodel:\n  model_type: gpt\n  checkpoint_name: latest\n  hparams_file: hop\n  tensor_model_parallel_size: 2\n  pipeline_model_parallel_size: 1\n' >none/launcher.yaml
-expect 2 "7 files: 0 errors, 0 warnings, 0 infos; 7 no recipe" "$moeplan" validate none
+expect 2 "8 files: 0 errors, 0 warnings, 0 infos; 8 no recipe" "$moeplan" validate none
 # sections of AutoModel's names that hold another program's settings, but for a size that everybody calls so
 printf 'distributed: {fsdp_type: full_shard, compile: true, model_dtype: bf16, tp_size: 1}\nmodel: {dim: 2048, n_layers: 25}\n' >other.yaml
 expect 2 "no recipe that moeplan knows" "$moeplan" validate other.yaml
