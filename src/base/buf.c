@@ -26,6 +26,16 @@ void buf_add(struct buf *b, struct str s)
     b->n += s.n;
 }
 
+void buf_add_quoted(struct buf *b, struct str s)
+{
+    reserve(b, s.n + 2);
+    char *to = b->p + b->n;
+    *to = '"';
+    if (s.n) memcpy(to + 1, s.p, s.n);
+    to[1 + s.n] = '"';
+    b->n += s.n + 2;
+}
+
 void buf_splice(struct buf *b, size_t from, size_t to, struct str s)
 {
     reserve(b, s.n);

@@ -18,6 +18,8 @@ static inline struct buf buf_new(struct arena *a)
 }
 
 void buf_add(struct buf *b, struct str s);
+/* The text between double quotes, as it is. */
+void buf_add_quoted(struct buf *b, struct str s);
 /* Puts a text, no part of the buffer, in the place of the bytes [from, to). */
 void buf_splice(struct buf *b, size_t from, size_t to, struct str s);
 void buf_add_char(struct buf *b, char c);

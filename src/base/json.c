@@ -68,9 +68,13 @@ static size_t plain_run(struct str s, size_t at)
 
 void json_add_string(struct buf *out, struct str s)
 {
+    size_t run = plain_run(s, 0);
+    if (run == s.n) { /* most */
+        buf_add_quoted(out, s);
+        return;
+    }
     buf_add_char(out, '"');
-    for (size_t at = 0; at < s.n;) {
-        size_t run = plain_run(s, at);
+    for (size_t at = 0; at < s.n; run = plain_run(s, at)) {
         buf_add(out, str_slice(s, at, at + run));
         at += run;
         if (at < s.n) at += add_special(out, s, at);
