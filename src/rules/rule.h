@@ -213,6 +213,8 @@ void rules_assume_model(const struct rule_set *set, struct facts *f, struct aren
 /* Whether a plan file that does not mention the parameter means something else than its framework's
    default. */
 bool rules_plans_silent(const struct rule_set *set, enum framework framework, int param);
+/* Marks all of those. */
+void rules_mark_plans_silent(const struct rule_set *set, enum framework framework, bool *marks);
 
 struct rules_summary {
     size_t evaluated, failed, skipped, broken; /* skipped: met an unknown */
