@@ -385,3 +385,8 @@ printf '%s\n' "$cross" >p.yaml
 run 0 "$moeplan" validate p.yaml
 lacks "cross-entropy-fusion-not-te"
 expect 0 "cross-entropy-fusion-not-te" "$moeplan" validate --framework-version 0.19 p.yaml
+
+# of several runs of Bridge's in a script the others are looked at too, word by word
+launch='python scripts/training/run_recipe.py --recipe qwen3_8b_pretrain_config train.train_iters=5'
+printf '#!/bin/bash\n%s train.micro_batch_sizes=1 model.seq_length=8\n%s train.micro_batch_size=1 train.global_batch_size=8 model.seq_length=8\n' "$launch" "$launch" >two.sh
+expect 0 "two.sh:2:93: warning[unknown-key]" "$moeplan" validate two.sh
