@@ -255,8 +255,17 @@ static void try_variants(struct search *s, const struct spot *spot, double wish,
     search_set_spot(s, spot, vpp);
 }
 
-/* Whether it is known already that there is no room, or that every variant is settled. */
-static bool is_idle(struct search *s, const struct relief *x)
+/* The states of recomputation, as bits, with which something is left to try with an offload: of the
+   others it is known that there is no room, or that every variant is settled. */
+static uint64_t states_left(const struct search *s, int offload)
+{
+    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute);
+    if (s->request->exhaustive) return all;
+    return settled_not_all(s, offload) & ~room_known_cramped(s, offload);
+}
+
+/* Whether that became known of one of them. */
+static bool is_idle(const struct search *s, const struct relief *x)
 {
     return !s->request->exhaustive && (room_is_known_cramped(s, x->recompute, x->offload) ||
                                        settled_all(s, x->recompute, x->offload));
@@ -310,13 +319,13 @@ static bool settle_slow(struct search *s, const struct spot *spot, double wish,
 /* Tries every state of recomputation with an offload. */
 static void try_offload(struct search *s, const struct spot *spot, double wish, int offload)
 {
-    const struct kind *kind = present_kind(s);
     struct relief x = {.offload = offload};
-    bool slow = s->offload_alone && !s->request->exhaustive, begun = false;
-    for (x.recompute = 0; x.recompute < kind->n_recompute; x.recompute++) {
+    bool slow = s->offload_alone && !s->request->exhaustive;
+    uint64_t left = states_left(s, offload);
+    if (left) x.seconds = cpu_seconds(s, &present_kind(s)->offloads[offload]);
+    for (; left; left &= left - 1) {
+        x.recompute = __builtin_ctzll(left);
         if (is_idle(s, &x)) continue;
-        if (!begun) x.seconds = cpu_seconds(s, &kind->offloads[offload]);
-        begun = true;
         if (!slow || settle_slow(s, spot, wish, &x)) try_variants(s, spot, wish, &x);
     }
 }
@@ -337,8 +346,7 @@ static bool is_all_settled(struct search *s)
     const struct kind *kind = present_kind(s);
     bool all = !s->request->exhaustive;
     for (int o = 1; o < kind->n_offloads && all; o++)
-        for (int r = 0; r < kind->n_recompute && all; r++)
-            all = settled_all(s, r, o);
+        all = !settled_not_all(s, o);
     return all;
 }
 

@@ -9,7 +9,6 @@
 
 static const enum decision_id layout_axes[] = {DECISION_TP, DECISION_CP, DECISION_ETP, DECISION_EP,
                                                DECISION_PP};
-static const enum decision_id split_axes[] = {DECISION_TP, DECISION_ETP, DECISION_EP, DECISION_PP};
 /* What else orders plans with equal scores, as a whole total. */
 static const enum decision_id other_axes[] = {DECISION_MBS, DECISION_VPP};
 
@@ -38,7 +37,7 @@ bool finalists_same_layout(const struct knobs *a, const struct knobs *b)
    would hold two splits and their variants. */
 static bool same_split(const struct knobs *a, const struct knobs *b)
 {
-    return !sizes_cmp(a, b, split_axes, COUNT(split_axes));
+    return a->tp == b->tp && a->etp == b->etp && a->ep == b->ep && a->pp == b->pp;
 }
 
 static int64_t model_ranks(const struct knobs *k)

@@ -14,6 +14,8 @@ static const struct least_rates *least_rates(struct search *s, int recompute, bo
 {
     const struct kind *kind = present_kind(s);
     struct group *g = s->group;
+    bool plain = !kind->recompute[recompute] && g->knobs.recompute == RECOMPUTE_NONE;
+    if (plain && g->least) return &g->least[whole]; /* spots_measure has them */
     if (!g->recomputing)
         g->recomputing = ARENA_ARRAY(s->arena, struct least_rates *, 2 * (size_t)kind->n_recompute);
     struct least_rates **known = &g->recomputing[2 * recompute + whole];

@@ -9,16 +9,12 @@
 #include "choose/space.h"
 #include "cost/split.h"
 #include "facts/param_ids.h"
+#include "plan/change.h"
 #include "plan/framework.h"
 #include "plan/knob.h"
 #include "plan/move.h"
 #include "plan/peft.h"
 #include "rules/run.h"
-
-static bool is_knob(int param)
-{
-    return knob_of(param) != NULL;
-}
 
 /* Whether the release has the word; else an earlier rule's stands, or the release's default. */
 static bool has_word(const struct facts *f, int param, struct value v)
@@ -31,24 +27,52 @@ static bool has_word(const struct facts *f, int param, struct value v)
 /* Whether nothing else says a parameter that is no knob. */
 static bool is_to_complete(const struct facts *f, int param)
 {
-    return !fact_is_set(facts_get(f, param)) && !is_knob(param);
+    return !fact_is_set(facts_get(f, param)) && !knob_of(param);
 }
 
 static bool completes(const struct rule *r, const struct facts *f)
 {
     bool any = false;
-    if (!r->n_set || r->role != ROLE_CHECK || !rule_is_for(r, f)) return false;
+    if (!rule_is_for(r, f)) return false;
     for (size_t i = 0; i < r->n_set && !any; i++)
         any = is_to_complete(f, r->set[i].param);
     return any;
 }
 
+static bool is_about_model(const struct expr *e)
+{
+    const uint32_t *slots;
+    size_t n = e ? expr_slots(e, &slots) : 0;
+    bool all = true;
+    for (size_t i = 0; i < n && all; i++) {
+        int param = facts_slot_param(slots[i]);
+        all = param < 0 || param_table[param].scope == SCOPE_MODEL;
+    }
+    return all;
+}
+
+/* Whether a rule that looks at the model alone has set its parameters already, as it has of the
+   request of whose plans each is completed. */
+static bool is_complete(const struct rule *r, const struct facts *f)
+{
+    bool all = true;
+    for (size_t i = 0; i < r->n_set && all; i++) {
+        const struct fact *fact = facts_get(f, r->set[i].param);
+        all = fact->origin == ORIGIN_DERIVED && str_eq(fact->written, r->id) &&
+              is_about_model(r->set[i].value);
+    }
+    for (size_t i = 0; i < r->n_conditions && all; i++)
+        all = is_about_model(r->conditions[i]);
+    return all && is_about_model(r->rule);
+}
+
 void planner_complete(const struct rule_set *rules, struct facts *f, struct arena *scratch)
 {
     struct expr_scope scope = facts_scope(f);
-    for (size_t i = 0; i < rules->n; i++) {
-        const struct rule *r = rules->items[i];
-        if (!completes(r, f)) continue;
+    const struct rule_lane *lane = &rules->lanes[f->framework];
+    for (size_t i = 0; i < lane->n_completions; i++) {
+        const struct rule *r = rules->items[lane->completions[i]];
+        if (!completes(r, f) || is_complete(r, f)) continue;
         struct arena_mark mark = arena_mark(scratch);
         enum outcome outcome = rule_evaluate(r, f, scratch);
         arena_pop(scratch, mark);
@@ -227,12 +251,12 @@ static void mark_searched(const struct plan_request *request, const struct facts
         if (!knobs[i] && (param_table[i].scope == SCOPE_DERIVED ||
                           facts_get(plan, i)->origin != facts_get(request->facts, i)->origin))
             searched[i] = true;
+    const struct rule_lane *lane = &request->rules->lanes[plan->framework];
     for (bool changed = true; changed;) {
         changed = false;
-        for (size_t i = 0; i < request->rules->n; i++) {
-            const struct rule *r = request->rules->items[i];
-            if (r->role == ROLE_CHECK && r->n_set && decides_by(r, searched))
-                changed = mark_set(r, knobs, searched) || changed;
+        for (size_t i = 0; i < lane->n_completions; i++) {
+            const struct rule *r = request->rules->items[lane->completions[i]];
+            if (decides_by(r, searched)) changed = mark_set(r, knobs, searched) || changed;
         }
     }
 }
@@ -254,7 +278,11 @@ static const struct rule *barring_rule(struct planner *p, const struct config *c
         if (searched[i]) params[n++] = i;
     rules_apply_overrides(request->rules, f, p->scratch);
     *of = f;
-    return rules_varying(p->arena, request->rules, f, params, n, p->scratch).failed;
+    struct arena_mark mark = arena_mark(p->scratch);
+    struct rule_reach reach = rules_reach_of(p->scratch, request->rules, f->framework, params, n);
+    const struct rule *failed = rules_fixed_error(&reach, f, p->scratch);
+    arena_pop(p->scratch, mark);
+    return failed;
 }
 
 static bool *mark_knobs(struct arena *a)
@@ -383,6 +411,16 @@ static void leave_dispatcher(const struct search_request *search, struct config 
     if (!taken) space_set(first, base);
 }
 
+/* A framework's own gather of parameters in FP8 goes with an optimizer on the GPU: beside one that is
+   pinned to the CPU no plan has it unasked. */
+static void leave_gather(const struct search_request *search, struct config *base)
+{
+    const struct decision *d = &decisions[DECISION_PARAMETER_GATHER];
+    struct config with = *base;
+    bool asked = space_is_settled(search, d) || !base->knobs.fp8_param_gather;
+    if (!asked && !change_gather_parameters(&with, true)) base->knobs.fp8_param_gather = false;
+}
+
 /* Facts -> guides -> configuration; false when the request is incomplete. */
 static bool prepare(struct planner *p)
 {
@@ -421,6 +459,7 @@ static bool prepare(struct planner *p)
                                         .exhaustive = request->exhaustive,
                                         .top = request->top};
     leave_dispatcher(&p->search, &out->base);
+    leave_gather(&p->search, &out->base);
     checker_serve(p->checker, &p->search, p->n_pins);
     check_said(p, P_micro_batch_size, batch_alone);
     check_said(p, P_cp_comm_type, exchange);

@@ -7,14 +7,17 @@ double search_wish(const struct search *s, enum part part)
     return prefer_sum(s->wishes[part].items, s->wishes[part].n, &s->c.knobs);
 }
 
-/* Quick, as it is asked so often; who finds another key there works it out anew. */
+/* Quick, as it is asked so often: of the knobs up to the graphs' scope, and of what else a search
+   changes in keys. Who finds another key there works it out anew. */
 static uint32_t slot_of(const struct knobs *key, uint32_t slots)
 {
+    enum { WORDS = (offsetof(struct knobs, graph_scope) + sizeof key->graph_scope) / 8 };
     const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t words[sizeof *key / sizeof(uint64_t)], sum = 0;
+    uint64_t words[WORDS], sum = (uint64_t)key->grad_bytes * 2 + key->reshard_after_forward;
     memcpy(words, key, sizeof words);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < WORDS; i++)
         sum = (sum + words[i]) * odd;
+    sum = (sum + key->graph_scope) * odd;
     return (uint32_t)(sum >> 48) % slots;
 }
 

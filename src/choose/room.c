@@ -360,12 +360,6 @@ static int edge_of(const struct search *s, const struct ladder *ladder, const st
     return at;
 }
 
-bool room_is_known_cramped(const struct search *s, int recompute, int offload)
-{
-    const struct room *room = &s->rooms[offload];
-    return (room->cramped & ~room->roomy) >> recompute & 1;
-}
-
 bool room_is_cramped_now(struct search *s, int recompute, int offload)
 {
     const struct room *room = &s->rooms[offload];

@@ -119,6 +119,19 @@ bool settled_all(const struct search *s, int recompute, int offload)
     return !open;
 }
 
+uint64_t settled_not_all(const struct search *s, int offload)
+{
+    const struct settled *x = sets_of(s);
+    uint64_t states = 0;
+    for (size_t word = 0; word < x->words; word++) {
+        const uint64_t *any = set_of(x, 0, ANY) + word, *own = set_of(x, 0, offload) + word;
+        uint64_t all = there_are(s, word);
+        for (int r = 0; r < x->n_recompute; r++, any += x->words, own += x->words)
+            states |= (uint64_t)((~(*any | *own) & all) != 0) << r;
+    }
+    return states;
+}
+
 /* ---- what is known to matter ---- */
 
 void settled_is_fast(struct search *s, const struct variant *v, int recompute)

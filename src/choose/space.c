@@ -74,10 +74,12 @@ static bool agrees(const struct search_request *r, const struct knobs *before,
     return true;
 }
 
-/* The knobs that a decision sets, looked up once for all states that are compared. */
+/* The knobs that a decision sets, looked up once for all states that are compared, as none of most
+   decisions are. */
 struct fields {
     const struct knob *items[8];
     size_t n;
+    bool known;
 };
 
 static void add_fields(const int *params, struct fields *out)
@@ -87,6 +89,14 @@ static void add_fields(const int *params, struct fields *out)
         assert(out->n < sizeof out->items / sizeof *out->items);
         if (knob) out->items[out->n++] = knob;
     }
+}
+
+static void find_fields(const struct decision *d, struct fields *out)
+{
+    if (out->known) return;
+    out->known = true;
+    add_fields(d->params, out);
+    add_fields(d->also, out);
 }
 
 /* Resharding that nobody states follows the pipeline: the same word is another state then. */
@@ -109,14 +119,13 @@ struct states space_states(const struct search_request *r, const struct decision
     struct states x = {.n = 1, .items = {NULL}};
     struct knobs found[SPACE_MAX_STATES], as_is = c->knobs;
     unsigned given = move_given(c) & ~r->barred_needs;
-    struct fields fields = {.n = 0};
-    add_fields(d->params, &fields);
-    add_fields(d->also, &fields);
+    struct fields fields = {.n = 0, .known = false};
     found[0] = as_is;
     for (const struct move *move = d->moves; move->name && x.n < SPACE_MAX_STATES; move++) {
         if (!(move->uses & MOVE_SEARCH) || move->needs & ~given) continue;
         bool is_new = move_allowed(r->base, move) && move->change(c, move->argument) &&
                       agrees(r, &as_is, &c->knobs);
+        if (is_new) find_fields(d, &fields);
         for (int i = 0; is_new && i < x.n; i++)
             is_new = !same_state(&fields, &found[i], &c->knobs);
         if (is_new) {

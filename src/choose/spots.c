@@ -512,6 +512,18 @@ static void follow_tp(const struct spots *s)
                                   : config_splits_sequence(s->c);
 }
 
+/* Where a rank has all experts, DeepEP fails and HybridEP takes tokens through its buffers for
+   nothing: Megatron's own is faster and keeps less. */
+static void follow_experts(const struct spots *s)
+{
+    const struct knobs *base = &s->request->base->knobs;
+    int own = config_traits(s->c)->dispatcher;
+    struct knobs *k = &s->c->knobs;
+    bool alone = s->c->model.experts > 0 && k->ep * k->etp == 1 && own == DISPATCH_ALLTOALL;
+    bool settled = space_is_settled(s->request, &decisions[DECISION_DISPATCHER]);
+    k->dispatcher = alone && !settled ? (uint8_t)own : base->dispatcher;
+}
+
 /* The last one where it got no spot. */
 static struct group *new_group(struct spots *s)
 {
@@ -528,6 +540,7 @@ static void begin_axis(struct spots *s, enum decision_id axis)
     if (axis == DECISION_MBS) memset(s->families, 0, sizeof s->families);
     if (axis != DECISION_PP) return;
     follow_tp(s);
+    follow_experts(s);
     struct group *group = new_group(s);
     group->knobs = s->c->knobs;
     s->rough[0].n = 0;

@@ -286,9 +286,17 @@ void room_start(struct search *s, uint32_t offloads, uint64_t asked);
 void room_forget(struct search *s);
 /* Notes that a plan with the state of recomputation and the offload has room. */
 void room_is_noted(struct search *s, int recompute, int offload);
-/* Whether it is known already that a state of recomputation has no room on the present spot and
-   stages with an offload, whatever the other switches. */
-bool room_is_known_cramped(const struct search *s, int recompute, int offload);
+/* The states of recomputation, as bits, of which it is known already that they have no room on the
+   present spot and stages with an offload, whatever the other switches; whether one is among them.
+ */
+static inline uint64_t room_known_cramped(const struct search *s, int offload)
+{
+    return s->rooms[offload].cramped & ~s->rooms[offload].roomy;
+}
+static inline bool room_is_known_cramped(const struct search *s, int recompute, int offload)
+{
+    return room_known_cramped(s, offload) >> recompute & 1;
+}
 /* Whether that is so; where something fits already, as far as it can be told without a division. */
 bool room_is_cramped(struct search *s, int recompute, int offload);
 /* The same where nothing will be asked of other states: directly. */
@@ -342,6 +350,8 @@ void settled_add(struct search *s, const struct variant *v, int recompute, int o
 /* The first variant from there on that is not settled; NULL: all are. */
 struct variant *settled_next(struct search *s, struct variant *from, int recompute, int offload);
 bool settled_all(const struct search *s, int recompute, int offload);
+/* The states of recomputation, as bits, of which that is not so. */
+uint64_t settled_not_all(const struct search *s, int offload);
 /* Notes that a variant may matter without offload: so do those that are no slower and repeat no
    more. */
 void settled_is_fast(struct search *s, const struct variant *v, int recompute);

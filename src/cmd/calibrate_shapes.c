@@ -2,6 +2,7 @@
 #include "cmd/calibrate_shapes.h"
 
 #include "cmd/load.h"
+#include "cost/measured.h"
 #include "cost/shapes.h"
 #include "emit/json_writer.h"
 #include "flow/estimate.h"
@@ -11,10 +12,10 @@ static const char *const kinds[SHAPE_KINDS] = {"gemm",     "grouped_gemm", "atte
 enum { DIGITS = 12 };
 
 /* The entries that a kind has are those that are set. */
-static void write_shape(struct json_writer *w, const struct shape *x, const char *low)
+static void write_shape(struct json_writer *w, const struct shape *x, struct str low)
 {
-    const char *const dtypes[] = {
-        [NUMERIC_LOW] = low, [NUMERIC_16] = "bf16", [NUMERIC_32] = "fp32"};
+    const struct str dtypes[] = {
+        [NUMERIC_LOW] = low, [NUMERIC_16] = STR("bf16"), [NUMERIC_32] = STR("fp32")};
     const struct {
         const char *name;
         double value;
@@ -27,21 +28,11 @@ static void write_shape(struct json_writer *w, const struct shape *x, const char
     json_open(w, NULL, '{');
     json_str(w, "kind", str_of(kinds[x->kind]));
     if (x->kind == SHAPE_GEMM || x->kind == SHAPE_GROUPED)
-        json_str(w, "dtype", str_of(dtypes[x->numeric]));
+        json_str(w, "dtype", dtypes[x->numeric]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value > 0) json_number(w, numbers[i].name, numbers[i].value, DIGITS);
     json_close(w, '}');
     buf_add_char(w->out, '\n');
-}
-
-static const char *dtype_of(const struct config *c)
-{
-    switch (c->knobs.precision) {
-    case PREC_MXFP8: return "mxfp8";
-    case PREC_NVFP4: return "nvfp4";
-    case PREC_FP8_BLOCKWISE: return "fp8_block";
-    default: return "fp8";
-    }
 }
 
 int calibrate_shapes(struct cmd_context *c, const struct rule_set *rules,
@@ -60,7 +51,7 @@ int calibrate_shapes(struct cmd_context *c, const struct rule_set *rules,
     json_int(&w, "moeplan_shapes", 1);
     json_open(&w, "shapes", '[');
     for (size_t i = 0; i < shapes.n; i++)
-        write_shape(&w, &shapes.items[i], dtype_of(&base->config));
+        write_shape(&w, &shapes.items[i], measured_dtype(base->config.knobs.precision));
     json_close(&w, ']');
     json_close(&w, '}');
     buf_add_char(&c->out, '\n');

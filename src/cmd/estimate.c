@@ -21,15 +21,14 @@ static struct bill bill_for(const struct bill_wish *wish, const struct estimate 
     return wish_bill(wish, e->facts->platform, &e->config.knobs, &e->time);
 }
 
-static void result_json(struct tree *t, struct arena *a, const struct rule_set *rules,
+static void result_json(struct tree *t, cJSON *to, const struct rule_set *rules,
                         const struct estimate *e, const struct bill_wish *wish)
 {
-    tree_open(t, a);
-    estimate_json(t, t->root, rules, e->facts, &e->config, &e->memory, &e->time, &e->evidence);
-    refusal_json(t, t->root, &e->refusal);
+    estimate_json(t, to, rules, e->facts, &e->config, &e->memory, &e->time, &e->evidence);
+    refusal_json(t, to, &e->refusal);
     if (!bill_wanted(wish)) return;
     struct bill bill = bill_for(wish, e);
-    bill_json(t, t->root, &bill);
+    bill_json(t, to, &bill);
 }
 
 /* ---- the command ---- */
@@ -76,33 +75,59 @@ static void show_text(struct cmd_context *c, const struct service *service,
     bill_screen(&bill, &c->out);
 }
 
-/* `label` says which of several configurations this is; empty when the file holds just one. */
-static void show(struct cmd_context *c, const struct service *service, const struct estimate *e,
-                 struct str label, enum format format)
+/* One document of JSON, whatever the file holds: its first configuration, and in it the others. */
+struct json_answer {
+    struct tree tree;
+    bool open;
+    cJSON *others; /* NULL: there are none yet */
+};
+
+static cJSON *answer_next(struct json_answer *x, struct arena *a)
 {
-    if (format == FORMAT_JSON) {
-        struct tree t;
-        result_json(&t, c->keep, service->rules, e, service->wish);
-        tree_print(&t, &c->out);
-        buf_add_char(&c->out, '\n');
-        return;
+    if (!x->open) {
+        tree_open(&x->tree, a);
+        x->open = true;
+        return x->tree.root;
     }
-    if (c->out.n > 0) buf_add_char(&c->out, '\n');
-    if (label.n > 0) buf_printf(&c->out, "%.*s\n", STR_ARG(label));
-    show_text(c, service, e);
+    if (!x->others) x->others = tree_list(&x->tree, x->tree.root, "other_configurations");
+    return tree_object(&x->tree, x->others, NULL);
 }
 
 static int estimate_one(struct cmd_context *c, const struct service *service,
-                        const struct reading *reading, enum format format)
+                        const struct reading *reading, struct json_answer *json)
 {
     struct estimate *e = ARENA_NEW(c->keep, struct estimate);
     struct estimate_terms terms;
     bool explain = option_given(c, "explain");
+    struct str label = reading->label; /* which of several it is; empty: it is the only one */
     if (!estimate_reading(c->keep, service->rules, reading, c->scratch, e, explain ? &terms : NULL))
         return STATUS_CANNOT;
-    show(c, service, e, reading->label, format);
-    if (explain && format == FORMAT_TEXT) show_terms(&terms, c->view.width, &c->out);
+    if (json) {
+        cJSON *to = answer_next(json, c->keep);
+        if (label.n) tree_str(&json->tree, to, "configuration", label);
+        result_json(&json->tree, to, service->rules, e, service->wish);
+    } else {
+        if (c->out.n > 0) buf_add_char(&c->out, '\n');
+        if (label.n > 0) buf_printf(&c->out, "%.*s\n", STR_ARG(label));
+        show_text(c, service, e);
+        if (explain) show_terms(&terms, c->view.width, &c->out);
+    }
     return refused_status(e->refusal.errors, (int)e->memory.fits);
+}
+
+static int estimate_all(struct cmd_context *c, const struct service *service,
+                        const struct readings *all, bool json)
+{
+    struct json_answer answer = {0};
+    int worst = STATUS_OK;
+    for (size_t i = 0; i < all->n; i++) {
+        int status = estimate_one(c, service, &all->items[i], json ? &answer : NULL);
+        if (status > worst) worst = status;
+    }
+    if (!answer.open) return worst;
+    tree_print(&answer.tree, &c->out);
+    buf_add_char(&c->out, '\n');
+    return worst;
 }
 
 /* --documents, settings by another name: what they are follows from the recipe's sequence. False
@@ -141,12 +166,7 @@ static int estimate_file(struct cmd_context *c, const struct service *service,
     if (!estimate_read(c->keep, &c->diags, path, text, as, service->options, &recipe) ||
         !recipe_settings_used(c, service->options))
         return STATUS_CANNOT;
-    int worst = STATUS_OK;
-    for (size_t i = 0; i < recipe.readings.n; i++) {
-        int status = estimate_one(c, service, &recipe.readings.items[i], format);
-        if (status > worst) worst = status;
-    }
-    return worst;
+    return estimate_all(c, service, &recipe.readings, format == FORMAT_JSON);
 }
 
 /* ---- batches ---- */
@@ -233,7 +253,8 @@ void estimate_answer(const struct batch_request *r)
         batch_error(r, why);
         return;
     }
-    result_json(&tree, r->arena, rules, e, &wish);
+    tree_open(&tree, r->arena);
+    result_json(&tree, tree.root, rules, e, &wish);
     tree_print_members(&tree, r->out);
 }
 

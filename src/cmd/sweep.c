@@ -296,7 +296,9 @@ static int start(struct cmd_context *c, struct question *q)
     q->refusal = refusal_find(c->keep, q->rules, q->reading, c->scratch);
     estimate_facts(c->keep, q->rules, q->reading->facts, c->scratch, q->base);
     if (!q->base->complete) return cmd_usage_error(c, "%.*s", STR_ARG(q->base->missing));
-    q->base->config.unstated = 0; /* a trial is what its file says, as a suggested plan is */
+    /* a trial is what its file says, as a suggested plan is, and that file leaves gradients open
+       where this one does */
+    q->base->config.unstated &= UNSTATED_GRADIENTS;
     return STATUS_OK;
 }
 

@@ -29,8 +29,8 @@ struct products {
     double forward, input, weights;
 };
 
-/* What plans for one machine in one precision share: its coefficients, and the products of linears
-   that were worked out. */
+/* What plans of one model for one machine in one precision share: the machine's coefficients, the
+   weights of layers, and the products of linears that were worked out. */
 enum { KNOWN_LINEARS = 1 << 10 };
 struct known_linear {
     struct linear linear; /* rows 0: none */
@@ -41,6 +41,7 @@ struct known_kernels {
     struct coefficients f;
     struct time_shared *shared; /* [TIME_SHARED] (cost/time.h); NULL: none are kept */
     struct known_linear linears[KNOWN_LINEARS];
+    struct weights weights[MODEL_MAX_KINDS]; /* of a layer of each kind; m NULL: not listed yet */
 };
 
 /* Whether its GEMMs run in the plan's FP8 or FP4. */

@@ -283,6 +283,17 @@ void layer_work(const struct timing *t, struct layer_kind kind, struct work *w)
     op_work(t->config, &tokens, t->low, kind, w);
 }
 
+/* The weights of a layer, listed in *own unless they are known. */
+static const struct weights *weights_of(const struct timing *t, struct layer_kind kind,
+                                        struct weights *own)
+{
+    const struct model_shape *m = &t->config->model;
+    int at = t->known ? model_kind(m, kind) : -1;
+    struct weights *x = at < 0 ? own : &t->known->weights[at];
+    if (at < 0 || !x->m) op_weights(m, kind, false, x);
+    return x;
+}
+
 /* ---- what recomputation of modules repeats, list by list in the same order ---- */
 
 static void repeat_weights(const struct timing *t, const struct weights *w, bool fused_experts,
@@ -435,62 +446,39 @@ static void add_repeated(const struct timing *t, const struct weights *weights,
 
 void layer_repeat(const struct timing *t, struct layer_kind kind, struct layer_time *x)
 {
-    struct weights weights;
+    struct weights own;
     struct work work;
     x->again = (struct pass){0};
     x->repeats = x->sync_again = false;
     x->offloaded = offloaded_bytes(t, kind);
     if (!repeats(t)) return;
-    op_weights(&t->config->model, kind, false, &weights);
     layer_work(t, kind, &work);
-    add_repeated(t, &weights, &work, x);
-}
-
-/* A layer's lists. */
-struct lists {
-    struct weights weights;
-    struct work work;
-};
-
-/* The products of the weights, and all lists. */
-static struct layer_time list_layer(const struct timing *t, struct layer_kind kind,
-                                    struct lists *out)
-{
-    struct layer_time x = {0};
-    op_weights(&t->config->model, kind, false, &out->weights);
-    layer_work(t, kind, &out->work);
-    add_weights(t, &out->weights, out->work.fused_experts, &x);
-    return x;
-}
-
-static void add_rest(const struct timing *t, struct layer_kind kind, const struct lists *lists,
-                     struct layer_time *x)
-{
-    layer_add_work(t, &lists->work, x);
-    x->offloaded = offloaded_bytes(t, kind);
-    if (repeats(t)) add_repeated(t, &lists->weights, &lists->work, x);
-}
-
-struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
-{
-    struct lists lists;
-    struct layer_time x = list_layer(t, kind, &lists);
-    add_rest(t, kind, &lists, &x);
-    return x;
+    add_repeated(t, weights_of(t, kind, &own), &work, x);
 }
 
 struct layer_time layer_products(const struct timing *t, struct layer_kind kind)
 {
-    struct lists lists;
-    return list_layer(t, kind, &lists);
+    struct layer_time x = {0};
+    struct weights own;
+    add_weights(t, weights_of(t, kind, &own), experts_are_fused(t->config, t->low), &x);
+    return x;
 }
 
 void layer_add_rest(const struct timing *t, struct layer_kind kind, struct layer_time *x)
 {
-    struct lists lists;
-    layer_work(t, kind, &lists.work);
-    if (repeats(t)) op_weights(&t->config->model, kind, false, &lists.weights);
-    add_rest(t, kind, &lists, x);
+    struct weights own;
+    struct work work;
+    layer_work(t, kind, &work);
+    layer_add_work(t, &work, x);
+    x->offloaded = offloaded_bytes(t, kind);
+    if (repeats(t)) add_repeated(t, weights_of(t, kind, &own), &work, x);
+}
+
+struct layer_time layer_time(const struct timing *t, struct layer_kind kind)
+{
+    struct layer_time x = layer_products(t, kind);
+    layer_add_rest(t, kind, &x);
+    return x;
 }
 
 /* ---- around the layers ---- */
@@ -529,22 +517,26 @@ static void layer_add(struct layer_time *to, const struct layer_time *x)
     to->sync_again = to->sync_again || x->sync_again;
 }
 
-struct layer_time layer_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
-                            const struct layer_time *head)
+struct layer_time layer_mtp_ends(const struct timing *t, const struct layer_time *head)
 {
-    const struct model_shape *m = &t->config->model;
     struct layer_time x = *head;
     struct weights own;
     struct work w;
-    mtp_weights(m, &own);
+    mtp_weights(&t->config->model, &own);
     add_weights(t, &own, false, &x);
     layer_work(t, layer_none, &w);
     mtp_work(&w);
     layer_add_work(t, &w, &x);
+    return x;
+}
+
+void layer_add_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
+                   struct layer_time *x)
+{
+    const struct model_shape *m = &t->config->model;
     for (int i = 0; i < m->n_mtp_kinds; i++) {
         int known = model_kind(m, m->mtp_kinds[i]);
         struct layer_time one = known < 0 ? layer_time(t, m->mtp_kinds[i]) : kinds[known];
-        layer_add(&x, &one);
+        layer_add(x, &one);
     }
-    return x;
 }

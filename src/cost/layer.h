@@ -29,10 +29,11 @@ struct layer_time layer_embedding(const struct timing *t);
 struct layer_time layer_vision(const struct timing *t);
 /* Final norm, logits and loss. */
 struct layer_time layer_head(const struct timing *t);
-/* One MTP depth: projection, its layers and its own logits. `kinds`, `head`: what the model's kinds
-   of layers and its head take. */
-struct layer_time layer_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
-                            const struct layer_time *head);
+/* One MTP depth: its projection and its own logits, which take what the head does, */
+struct layer_time layer_mtp_ends(const struct timing *t, const struct layer_time *head);
+/* and to them its layers. `kinds`: what the model's kinds of layers take. */
+void layer_add_mtp(const struct timing *t, const struct layer_time kinds[MODEL_MAX_KINDS],
+                   struct layer_time *x);
 
 /* A linear of a layer on this rank. */
 struct linear layer_linear(const struct timing *t, const struct matrix *x, bool fused_experts);

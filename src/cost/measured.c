@@ -12,19 +12,30 @@ struct row {
     struct timing timing;
 };
 
-static enum precision precision_of(struct str dtype)
+/* Number formats of 8 bit and less, as rows of measurements and lists of shapes name them. */
+static const struct {
+    struct str name;
+    enum precision precision;
+} formats[] = {{{"fp8", 3}, PREC_FP8_TENSORWISE},
+               {{"fp8_delayed", 11}, PREC_FP8_DELAYED},
+               {{"fp8_block", 9}, PREC_FP8_BLOCKWISE},
+               {{"mxfp8", 5}, PREC_MXFP8},
+               {{"nvfp4", 5}, PREC_NVFP4}};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+enum precision measured_precision(struct str dtype)
 {
-    static const struct {
-        const char *name;
-        enum precision precision;
-    } names[] = {{"fp8", PREC_FP8_TENSORWISE},
-                 {"fp8_delayed", PREC_FP8_DELAYED},
-                 {"fp8_block", PREC_FP8_BLOCKWISE},
-                 {"mxfp8", PREC_MXFP8},
-                 {"nvfp4", PREC_NVFP4}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_is(dtype, names[i].name)) return names[i].precision;
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (str_eq(dtype, formats[i].name)) return formats[i].precision;
     return PREC_BF16;
+}
+
+struct str measured_dtype(enum precision precision)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (formats[i].precision == precision && precision != PREC_FP8_DELAYED)
+            return formats[i].name;
+    return formats[0].name;
 }
 
 static bool is_fp4(const struct row *r)
@@ -388,7 +399,7 @@ double measured_law(const struct measured *x, const struct machine *m)
     if (!law) return 0;
     struct config c = {.machine = *m, .knobs = {.tp = 1, .cp = 1, .ep = 1, .etp = 1, .pp = 1}};
     c.knobs.gpus = c.machine.nvlink_domain = (int)fmin(1 << 20, fmax(1, x->domain));
-    c.knobs.precision = (uint8_t)precision_of(x->dtype);
+    c.knobs.precision = (uint8_t)measured_precision(x->dtype);
     struct row r = {x, timing_of(&c)};
     double seconds = law->law(&r);
     return isfinite(seconds) && seconds > 0 ? seconds : 0;

@@ -83,7 +83,8 @@ struct in_flight activation_in_flight(const struct memory_work *w, const struct 
         sum.offloaded += n.whole[i] * l->offloaded;
     }
     sum.kept += (w->imbalance.value - 1) * sum.routed;
-    sum.kept += n.embeddings * (activation_embedding_bytes(w) + vision_kept(w->c));
+    if (n.embeddings > 0)
+        sum.kept += n.embeddings * (activation_embedding_bytes(w) + vision_kept(w->c));
     return sum;
 }
 

@@ -22,9 +22,9 @@ struct floor {
     const int *counts;                    /* layers of each kind */
     struct bytes layers[MODEL_MAX_KINDS]; /* of each kind */
     const struct memory_flights *flights;
-    double backward; /* transient bytes of the layer whose backward needs least */
-    double buffers;  /* of a rank in the middle */
-    double ends[2];  /* of the first and the last rank beside layers, as weighted_mean has found */
+    double backward;          /* transient bytes of the layer whose backward needs least */
+    double buffers;           /* of a rank in the middle */
+    double ends[2];           /* of the first and the last rank beside layers, at least */
     const struct bytes *unit; /* the most frequent kind */
     double certain;           /* bytes at the upper end of the estimate for one of the estimate */
 };
@@ -194,7 +194,7 @@ static double layers_in(const struct floor *f, const struct bytes *unit)
 
 /* Weighted by how many layers a byte holds on a rank, which adds up to the same however they are
    divided. An end that stands empty needs no backward, but leaves its layers to the others. */
-static double weighted_mean(struct floor *f)
+static double weighted_mean(const struct floor *f)
 {
     const struct bytes *unit = f->unit;
     int last = f->w->c->knobs.pp - 1;
@@ -202,10 +202,21 @@ static double weighted_mean(struct floor *f)
     for (int r = 0; r <= last; r++)
         weights += 1 / on(f, unit, f->flights->flight[r]);
     double end = 1 / on(f, unit, f->flights->flight[last]);
-    f->ends[0] = end_bytes(f, 0), f->ends[1] = end_bytes(f, last);
     double ends = first * f->ends[0] + end * f->ends[1];
     return smaller(f->certain * f->backward + (layers + ends) / weights,
                    layers / (weights - smaller(first, end)));
+}
+
+/* The bytes of a rank that none undercuts. */
+static double least_bytes(const struct floor *f)
+{
+    return weighted_mean(f) + f->certain * f->buffers;
+}
+
+/* Until these are worked out an end may lack all buffers, and nothing else. */
+static void take_ends(struct floor *f)
+{
+    f->ends[0] = end_bytes(f, 0), f->ends[1] = end_bytes(f, f->w->c->knobs.pp - 1);
 }
 
 static double least_backward(const struct memory_work *w)
@@ -249,6 +260,7 @@ static void start_pipeline(struct floor *f, const struct config *c, int most_vpp
     f->flights = known;
     f->unit = &f->layers[most_frequent(counts)];
     if (high) set_interval(f, f->unit);
+    f->ends[0] = f->ends[1] = -f->certain * f->buffers;
 }
 
 static bool is_known(const struct config *c)
@@ -263,7 +275,8 @@ double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL
     if (!is_known(c)) return 0;
     if (c->knobs.pp == 1) return undivided(c, high, w);
     start_pipeline(&f, c, most_vpp, counts, high, known, w);
-    return weighted_mean(&f) + f.certain * f.buffers;
+    take_ends(&f);
+    return least_bytes(&f);
 }
 
 /* Layers of the most frequent kind that all ranks have room for: each of them whole ones. */
@@ -286,6 +299,8 @@ bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_M
     if (!is_known(c)) return false;
     if (c->knobs.pp == 1) return undivided(c, high, w) > capacity;
     start_pipeline(&f, c, most_vpp, counts, high, known, w);
-    if (weighted_mean(&f) + f.certain * f.buffers > capacity) return true;
+    if (least_bytes(&f) > capacity) return true; /* mostly the layers alone say so */
+    take_ends(&f);
+    if (least_bytes(&f) > capacity) return true;
     return room_for(&f, capacity) < counts[most_frequent(counts)];
 }

@@ -25,9 +25,9 @@ bool saved_is_kept(const struct saved *s, const struct knobs *k)
     return !(s->offloaded_by & k->offload_modules);
 }
 
-bool saved_is_captured(const struct saved *s, const struct knobs *k)
+bool saved_is_captured(const struct saved *s, uint32_t captured)
 {
-    return knobs_captured(k) & (s->captured_by | SCOPE_FULL);
+    return captured & (s->captured_by | SCOPE_FULL);
 }
 
 /* An FP32 matrix, the router's, has a gradient function of its own and no dummy. */
@@ -77,6 +77,7 @@ static double input_bytes(const struct saved_list *list)
 static void measure_activations(const struct knobs *k, const struct saved_list *list,
                                 struct layer_memory *l)
 {
+    uint32_t captured = knobs_captured(k);
     for (int i = 0; i < list->n; i++) {
         const struct saved *s = &list->items[i];
         double bytes = saved_bytes(s);
@@ -86,7 +87,7 @@ static void measure_activations(const struct knobs *k, const struct saved_list *
             continue;
         }
         l->kept += bytes;
-        if (saved_is_captured(s, k)) l->captured += bytes;
+        if (saved_is_captured(s, captured)) l->captured += bytes;
         if (s->routed) l->routed += bytes;
         if (s->dispatched) l->dispatched += bytes;
         if (s->unmeasured) l->unmeasured += bytes;

@@ -555,7 +555,7 @@ static bool fit_once(struct config *c, const struct time_rates *rates, struct me
     bool divided =
         s.mixed && s.vpp == 1 ? fit_mixed(&s, c, w, m, slot) : fit_alike(&s, c, w, m, slot, before);
     if (!divided || !memory_divide(c, w)) return false;
-    memory_peaks(w, m);
+    memory_peaks_if_fits(w, m);
     return true;
 }
 

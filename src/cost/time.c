@@ -17,6 +17,7 @@
 struct times {
     double forward, backward,
         again;               /* seconds on the rank; again: what recomputation adds to backward */
+    double run[2];           /* of both passes their kernels, exchange and launches alone */
     double repeat;           /* of `again`, what is not the host's */
     double heat, heat_again; /* seconds that throttling adds to both passes; to what is repeated */
     struct pass in_forward, in_backward; /* throttled, without recomputation */
@@ -41,7 +42,7 @@ void time_layers_repeat(const struct time_layers *other, const struct config *c,
     out->timing.repeated = timing_repeated(&c->knobs);
     for (size_t i = 0; i < n; i++)
         layer_repeat(t, c->model.kinds[i], &out->kinds[i]);
-    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(t, out->kinds, &out->head);
+    time_mtp(c, out);
 }
 
 struct knobs time_key_without_recompute(struct knobs key)
@@ -188,25 +189,6 @@ static void add_repeated(const struct timing *t, const struct layer_time *l,
     x->repeat = larger(0, shown(&both) - shown(&x->in_backward));
 }
 
-/* Seconds that a pass takes longer with nothing to hide its exchange in. */
-static double unhidden(const struct timing *t, const struct knobs *k, const struct layer_time *l,
-                       struct pass x)
-{
-    bool waits = l->syncs > 0;
-    double heat, exchange = x.ep;
-    hide(t, k, l, &x);
-    struct pass hidden = x;
-    x.ep = exchange;
-    return throttle(t, &x, waits, &heat) - throttle(t, &hidden, waits, &heat);
-}
-
-/* Of both passes, in the first and the last microbatch. */
-static double alone(const struct timing *t, const struct knobs *k, const struct layer_time *l)
-{
-    if (!hides_in_second(k) || l->forward.ep <= 0) return 0;
-    return unhidden(t, k, l, l->forward) + unhidden(t, k, l, l->backward);
-}
-
 static void times_of(const struct timing *t, const struct knobs *k, const struct layer_time *l,
                      struct times *x)
 {
@@ -216,13 +198,33 @@ static void times_of(const struct timing *t, const struct knobs *k, const struct
     hide(t, k, l, &x->in_backward);
     struct pass cool = x->in_backward;
     double more;
-    x->forward = throttle(t, &x->in_forward, waits, &x->heat) + l->syncs * t->f.sync_s;
-    x->backward = throttle(t, &x->in_backward, waits, &more);
+    x->run[0] = throttle(t, &x->in_forward, waits, &x->heat);
+    x->run[1] = throttle(t, &x->in_backward, waits, &more);
+    x->forward = x->run[0] + l->syncs * t->f.sync_s;
+    x->backward = x->run[1];
     x->heat += more;
     x->heat_again = x->again = x->repeat = 0;
     if (l->repeats) add_repeated(t, l, &cool, more, x);
     x->forward += offload_exposed(t, l, x->forward);
     x->backward += offload_exposed(t, l, x->backward + x->again);
+}
+
+/* Seconds that a pass takes longer with nothing to hide its exchange in than it takes hidden. */
+static double unhidden(const struct timing *t, const struct knobs *k, const struct layer_time *l,
+                       struct pass x, double hidden)
+{
+    double heat, exchange = x.ep;
+    hide(t, k, l, &x);
+    x.ep = exchange;
+    return throttle(t, &x, l->syncs > 0, &heat) - hidden;
+}
+
+/* Of both passes, in the first and the last microbatch. */
+static double alone(const struct timing *t, const struct knobs *k, const struct layer_time *l,
+                    const struct times *x)
+{
+    if (!hides_in_second(k) || l->forward.ep <= 0) return 0;
+    return unhidden(t, k, l, l->forward, x->run[0]) + unhidden(t, k, l, l->backward, x->run[1]);
 }
 
 static struct item item_of(const struct timing *t, const struct knobs *k,
@@ -237,7 +239,7 @@ static struct item item_of(const struct timing *t, const struct knobs *k,
                      .heat_again = s.heat_again,
                      .busy = s.in_forward,
                      .recompute = s.repeat,
-                     .alone = alone(t, k, l),
+                     .alone = alone(t, k, l, &s),
                      .network = between_domains(t, l)};
     pass_add(&x.busy, &s.in_backward, 1);
     x.host = x.forward + x.backward + x.again - shown(&x.busy) - x.recompute;
@@ -540,13 +542,14 @@ double time_uneven_documents(const struct config *c)
     return as_is.step - even.step;
 }
 
-/* Adds what throttling takes to *heat. */
+/* Adds what throttling takes to *heat, and `alone` to *lone unless that is NULL. */
 static double rate(const struct time_layers *l, const struct knobs *k,
-                   const struct layer_time *layer, double *heat)
+                   const struct layer_time *layer, double *heat, double *lone)
 {
     struct times x;
     times_of(&l->timing, k, layer, &x);
     *heat += x.heat + x.heat_again;
+    if (lone) *lone += alone(&l->timing, k, layer, &x);
     return x.forward + x.backward + x.again;
 }
 
@@ -557,9 +560,9 @@ struct end_rates time_end_rates(const struct config *c, const struct time_layers
     struct knobs k = c->knobs;
     k.tp_comm_overlap = tp_overlap;
     struct end_rates x = {0};
-    x.embedding = rate(l, &k, &l->embedding, &x.heat);
-    x.head = rate(l, &k, &l->head, &x.heat);
-    if (c->model.vision_layers > 0) x.embedding += rate(l, &k, &l->vision, &x.heat);
+    x.embedding = rate(l, &k, &l->embedding, &x.heat, NULL);
+    x.head = rate(l, &k, &l->head, &x.heat, NULL);
+    if (c->model.vision_layers > 0) x.embedding += rate(l, &k, &l->vision, &x.heat, NULL);
     return x;
 }
 
@@ -571,17 +574,6 @@ double time_least_cooled(const struct timing *t)
 double time_least_pipeline(const struct time_rates *rates, double busy, double whole)
 {
     return busy + rates->cooled * larger(0, whole - busy);
-}
-
-/* Of all layers, wherever they stand. */
-static double alone_all(const struct time_layers *l, const struct config *c)
-{
-    const struct model_shape *m = &c->model;
-    double sum = 0;
-    if (!hides_in_second(&c->knobs)) return 0;
-    for (int i = 0; i < m->n_kinds; i++)
-        sum += l->counts[i] * alone(&l->timing, &c->knobs, &l->kinds[i]);
-    return sum + (m->mtp_layers > 0 ? m->mtp_layers * alone(&l->timing, &c->knobs, &l->mtp) : 0);
 }
 
 /* As schedule has it of any division: `all` seconds of a microbatch, of which `heat` are
@@ -635,19 +627,20 @@ void time_rates_of(const struct time_layers *l, const struct config *c, struct t
     double all = ends->embedding + ends->head, heat = ends->heat;
     *out = (struct time_rates){.embedding = ends->embedding, .head = ends->head};
     for (int i = 0; i < m->n_kinds; i++) {
-        double hot = 0;
-        out->kinds[i] = rate(l, &c->knobs, &l->kinds[i], &hot);
+        double hot = 0, lone = 0;
+        out->kinds[i] = rate(l, &c->knobs, &l->kinds[i], &hot, &lone);
         all += l->counts[i] * out->kinds[i];
         heat += l->counts[i] * hot;
+        out->alone += l->counts[i] * lone;
     }
     if (m->mtp_layers > 0) {
-        double hot = 0;
-        out->mtp = rate(l, &c->knobs, &l->mtp, &hot);
+        double hot = 0, lone = 0;
+        out->mtp = rate(l, &c->knobs, &l->mtp, &hot, &lone);
         all += m->mtp_layers * out->mtp;
         heat += m->mtp_layers * hot;
+        out->alone += m->mtp_layers * lone;
     }
     out->cooled = cooled(l, &c->knobs, all, heat);
-    out->alone = alone_all(l, c);
     out->slow = straggling(&l->timing, &c->knobs);
     out->fixed = l->timing.f.step_s;
 }

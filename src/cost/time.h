@@ -10,18 +10,18 @@
 #include "cost/sharding.h"
 
 struct time_layers {
-    struct timing timing; /* its `config` must outlive it */
-    struct layer_time embedding, vision, head, mtp;
+    struct timing timing;                                /* its `config` must outlive it */
+    struct layer_time embedding, vision, head, mtp_ends; /* mtp_ends: `mtp` without its layers */
     struct end_rates {
         double embedding, head;
         double heat;             /* seconds of both that throttling takes */
     } ends[2];                   /* as in struct time_rates; [1]: with TP exchange overlapped */
     int counts[MODEL_MAX_KINDS]; /* layers of each kind */
-    struct layer_time kinds[MODEL_MAX_KINDS];
+    struct layer_time mtp, kinds[MODEL_MAX_KINDS];
 };
 
-/* Layers that were worked out, for plans that differ in how keys are exchanged alone: their
-   weights' products, and what stands around the layers, are the same. key.tp 0: none yet. */
+/* Layers that were worked out, for plans whose weights' products, and what stands around the
+   layers, are the same. key.tp 0: none yet. */
 enum { TIME_SHARED = 32 };
 struct time_shared {
     struct knobs key;
@@ -33,8 +33,10 @@ void time_layers_init(const struct config *c, struct time_layers *out);
 /* The same with what is known of other plans for the machine; NULL: nothing. */
 void time_layers_init_known(const struct config *c, struct known_kernels *known,
                             struct time_layers *out);
-/* The same from those of a plan that differs from `c` in what is recomputed alone
-   (time_key_without_recompute). */
+/* Puts the MTP depth together from what stands around it and the kinds of layers. */
+void time_mtp(const struct config *c, struct time_layers *out);
+/* The same as time_layers_init from those of a plan that differs from `c` in what is recomputed
+   alone (time_key_without_recompute). */
 void time_layers_repeat(const struct time_layers *other, const struct config *c,
                         struct time_layers *out);
 /* The knobs without what is around the layers, or hidden behind them: equal, byte by byte, for

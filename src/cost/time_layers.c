@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layers' times worked out, or taken from a plan that differs in how keys are exchanged alone.
+/* The layers' times worked out, or in part taken from a plan that has the same weights' products.
  */
 #include "cost/time.h"
 
-/* Where the layers of all ways to exchange keys are kept; NULL: nowhere. */
+/* The knobs without those that leave the products, and what stands around the layers, as they are:
+   how keys and tokens are exchanged, what is repeated or offloaded, and of graphs all but whether
+   they hold an iteration, whose experts have other kernels (plan/ffn_moe.c). */
+static struct knobs shared_key(const struct knobs *k)
+{
+    struct knobs key = time_key_without_recompute(time_layers_key(k));
+    key.cp_comm = key.dispatcher = key.graph_impl = 0;
+    key.graph_scope = knobs_captured(k) & SCOPE_FULL;
+    key.offload_modules = 0;
+    return key;
+}
+
+/* Where they are kept; NULL: nowhere. */
 static struct time_shared *shared_slot(const struct config *c, struct known_kernels *known,
                                        struct knobs *key)
 {
-    const struct knobs *k = &c->knobs;
-    if (!known || !known->shared || k->cp == 1 || c->model.vision_layers > 0) return NULL;
-    *key = time_layers_key(k);
-    key->cp_comm = 0;
-    const uint32_t parts[] = {k->dispatcher,    k->graph_impl,       k->graph_scope,
-                              (uint32_t)k->tp,  (uint32_t)k->cp,     (uint32_t)k->ep,
-                              (uint32_t)k->mbs, k->recompute_modules};
+    if (!known || !known->shared || c->model.vision_layers > 0) return NULL;
+    *key = shared_key(&c->knobs);
+    const int parts[] = {key->tp, key->cp, key->etp, key->ep, key->mbs, (int)key->graph_scope};
     uint32_t at = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        at = (at + parts[i]) * UINT32_C(0x9E3779B1);
+        at = (at + (uint32_t)parts[i]) * UINT32_C(0x9E3779B1);
     return &known->shared[(at >> 16) % TIME_SHARED];
 }
 
-static void time_mtp(const struct config *c, struct time_layers *out)
+void time_mtp(const struct config *c, struct time_layers *out)
 {
-    out->mtp = (struct layer_time){0};
-    if (c->model.mtp_layers > 0) out->mtp = layer_mtp(&out->timing, out->kinds, &out->head);
+    out->mtp = out->mtp_ends;
+    if (c->model.mtp_layers > 0) layer_add_mtp(&out->timing, out->kinds, &out->mtp);
 }
 
 static void time_around(const struct config *c, struct time_layers *out)
@@ -34,6 +42,8 @@ static void time_around(const struct config *c, struct time_layers *out)
     out->embedding = layer_embedding(&out->timing);
     out->vision = layer_vision(&out->timing);
     out->head = layer_head(&out->timing);
+    out->mtp_ends = (struct layer_time){0};
+    if (c->model.mtp_layers > 0) out->mtp_ends = layer_mtp_ends(&out->timing, &out->head);
     out->ends[0] = time_end_rates(c, out, false);
     out->ends[1] = c->knobs.tp > 1 ? time_end_rates(c, out, true) : out->ends[0];
 }
@@ -51,8 +61,8 @@ static void time_from_shared(const struct config *c, struct known_kernels *known
             x->products[i] = layer_products(&x->layers.timing, m->kinds[i]);
         time_around(c, &x->layers);
     }
-    memcpy(out, &x->layers, offsetof(struct time_layers, kinds));
-    out->timing.config = c;
+    memcpy(out, &x->layers, offsetof(struct time_layers, mtp));
+    out->timing = timing_of_known(c, known);
     for (int i = 0; i < m->n_kinds; i++) {
         out->kinds[i] = x->products[i];
         layer_add_rest(&out->timing, m->kinds[i], &out->kinds[i]);

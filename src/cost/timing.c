@@ -202,8 +202,7 @@ struct timing timing_of_known(const struct config *c, struct known_kernels *know
     t.hbm = c->machine.hbm_bytes_per_s * t.f.hbm_stream;
     set_precision(&t);
     t.rows = experts_filled_up(c, t.low, t.routed * t.load);
-    bool narrow = config_traits(c)->bf16_grads || k->grad_bytes == 2;
-    t.wgrad_bytes = narrow ? 4 : 8; /* read and written, 2 or 4 bytes each */
+    t.wgrad_bytes = 2 * config_grad_bytes(c); /* read and written */
     int domain = c->machine.nvlink_domain;
     t.domain = k->gpus < domain ? (int)k->gpus : domain;
     t.captured = knobs_captured(k);

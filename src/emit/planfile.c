@@ -110,7 +110,8 @@ static bool is_extra(const struct rule_set *rules, const struct facts *f, int pa
         return !knob_of(param) || knob_is_sayable(knob_of(param), f->framework);
     if (param == P_seq_length) return true;
     if (!in->known) return fact_is_set(x) && is_own_word(param);
-    return x->origin != ORIGIN_DEFAULT && rules_plans_silent(rules, f->framework, param);
+    bool left_open = x->origin == ORIGIN_DEFAULT && str_is(f->format, "plan");
+    return !left_open && said_by_silence(rules, f->framework, param);
 }
 
 static void add_param(struct entries *e, const struct facts *f, int param)
@@ -136,6 +137,7 @@ static void add_params(struct entries *e, const struct rule_set *rules, const st
     for (size_t i = 0; i < SAID_SIZES; i++)
         may[said_sizes[i]] = true;
     may[P_bf16] = may[P_seq_length] = true;
+    said_mark_open(rules, f, may);
     for (int i = 0; i < (int)param_count; i++)
         if (may[i] && !said[i] && is_extra(rules, f, i)) add_param(e, f, i);
 }

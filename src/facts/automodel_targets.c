@@ -110,12 +110,22 @@ static struct str module_nearest(const struct facts *f, struct str package, stru
     return near.best;
 }
 
+/* Whether the word stands in a text of words with one blank between them. */
+static bool has_word(struct str words, struct str word)
+{
+    bool one = str_find(word, ' ') == word.n;
+    for (size_t at = 0; at < words.n && one; at++) {
+        at += str_find_str(str_slice(words, at, words.n), word);
+        size_t end = at + word.n;
+        bool begins = at < words.n && (!at || words.p[at - 1] == ' ');
+        if (begins && (end == words.n || words.p[end] == ' ')) return true;
+    }
+    return false;
+}
+
 static bool has_name(const struct automodel_module *m, struct str wanted)
 {
-    struct str names = m->names, name;
-    while (str_split(&names, ' ', &name))
-        if (str_eq(name, wanted) || str_is(name, "*")) return true;
-    return false;
+    return has_word(m->names, wanted) || has_word(m->names, STR("*"));
 }
 
 /* nemo_automodel.models is another name of nemo_automodel.components.models. */

@@ -48,11 +48,20 @@ static const char *const sections[] = {
     "tensor_inspect", "env_vars",  "rerun_state_machine"};
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 
+/* What a model or a data set may have is what any of their classes has: of those fields only one
+   that is known as a parameter can be meant by somebody who does not write that class. */
+static bool may_be_meant(const struct facts *f, struct str section, struct str key)
+{
+    bool of_classes = str_is_any(section, "model|dataset");
+    return bridge_has_key(f, key) &&
+           (!of_classes || param_find_key(FRAMEWORK_BRIDGE, key, NULL) >= 0);
+}
+
 struct str bridge_key_elsewhere(struct facts *f, struct str name)
 {
     for (size_t i = 0; i < N_SECTIONS; i++) {
         struct str key = arena_printf(f->arena, "%s.%.*s", sections[i], STR_ARG(name));
-        if (bridge_has_key(f, key)) return key;
+        if (may_be_meant(f, str_of(sections[i]), key)) return key;
     }
     return (struct str){"", 0};
 }

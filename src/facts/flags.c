@@ -234,7 +234,8 @@ static struct value read_value(struct occurrence *o, enum param_type type,
     if (word->dynamic) return v;
     if (placeholder_is(word->text)) {
         placeholder_note(o->f, flag_word_span(o->f, word), word->text);
-        return type == PARAM_STRING && !o->spelling->n_choices ? value_string(word->text) : v;
+        bool any_text = o->spelling->type == PARAM_STRING && !o->spelling->n_choices;
+        return any_text ? value_string(word->text) : v;
     }
     if (!convert(a, type, word->text, &v)) {
         complain(o, rule_or(o, "value-type"), word,
@@ -490,15 +491,14 @@ static void note_releases(struct facts *f, uint32_t releases)
     p->lacking |= ~releases;
 }
 
-void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
-                     size_t n)
+void flags_apply_found(struct facts *f, struct flag_word name, int param,
+                       const struct param_flag *flag, const struct flag_word *values, size_t n)
 {
-    struct occurrence o = {.f = f, .name = name, .values = values, .n = n};
-    o.param = param_find_key(FRAMEWORK_MEGATRON, name.text, &o.flag);
+    struct occurrence o = {
+        .f = f, .name = name, .values = values, .n = n, .param = param, .flag = flag};
     if (o.param >= 0) o.spelling = param_table[o.param].in[FRAMEWORK_MEGATRON];
     note_releases(f, releases_of(&o));
     if (o.param < 0 || !flag_fits(f, o.flag)) {
-        const struct param_flag *flag = o.flag;
         const struct param *p = declared_find(f->declared, name.text, &flag);
         o.param = p ? -1 : o.param;
         o.flag = flag;
@@ -617,6 +617,14 @@ static size_t count_values(const struct facts *f, const struct flag_words *words
     return n;
 }
 
+static void apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
+                      size_t n)
+{
+    const struct param_flag *flag = NULL;
+    int param = param_find_key(FRAMEWORK_MEGATRON, name.text, &flag);
+    flags_apply_found(f, name, param, flag, values, n);
+}
+
 void flags_apply(struct facts *f, const struct flag_words *words)
 {
     bool open = false;
@@ -627,12 +635,12 @@ void flags_apply(struct facts *f, const struct flag_words *words)
         } else if (!is_flag(&name)) {
             if (!name.maybe && !name.dynamic) stray_word(f, &name);
         } else if (split_equals(&name, &value)) {
-            flags_apply_one(f, name, &value, 1);
+            apply_one(f, name, &value, 1);
         } else if (name.dynamic) {
             open = true;
         } else {
             size_t n = count_values(f, words, i);
-            flags_apply_one(f, name, &words->items[i + 1], n);
+            apply_one(f, name, &words->items[i + 1], n);
             i += n;
         }
     }

@@ -44,8 +44,9 @@ bool flags_split(struct facts *f, struct str text, struct flag_words *out);
    unknown-key, value-missing, value-type, value-choice, value-for-switch, or the flag's own rule).
    A word that may hold any further flag makes everything that is not written unknown. */
 void flags_apply(struct facts *f, const struct flag_words *words);
-/* One flag with its values, already split from its name; used by readers of mappings. */
-void flags_apply_one(struct facts *f, struct flag_word name, const struct flag_word *values,
-                     size_t n);
+/* One flag with its values, already split from its name, and what param_find_key says of the name;
+   used by readers of mappings. */
+void flags_apply_found(struct facts *f, struct flag_word name, int param,
+                       const struct param_flag *flag, const struct flag_word *values, size_t n);
 
 #endif

@@ -110,11 +110,9 @@ static const struct str names[] = {
 static struct str nearest(struct str path)
 {
     struct edit_nearest near = {.word = path};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct str name = names[i];
-        if (str_eq(name, path)) return (struct str){"", 0};
-        if (edit_is_slip(path, name, 1)) edit_offer(&near, name);
-    }
+    bool known = str_among(path, names, sizeof names / sizeof *names);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !known; i++)
+        if (edit_is_slip(path, names[i], 1)) edit_offer(&near, names[i]);
     return near.best;
 }
 

@@ -116,6 +116,14 @@ static void put_switches(struct facts *f, const struct switches *row, const char
     if (row->fp8_recipe) put(f, P_fp8_recipe, word_or_null(row->fp8_recipe), from);
 }
 
+/* Each set of settings that has a name has gradients in fp32, but fp16's. A recipe's own may be one
+   that it has changed. */
+static void put_gradients(struct facts *f, enum precision precision, const char *from)
+{
+    if (f->framework == FRAMEWORK_BRIDGE && precision != PREC_FP16)
+        put(f, P_accumulate_allreduce_grads_in_fp32, value_bool(true), from);
+}
+
 /* The word that the switches mean; unknown when one that matters is. */
 static struct value word_of_switches(const struct facts *f)
 {
@@ -168,6 +176,7 @@ void precision_derive(struct facts *f)
         row = name ? &rows[name->precision] : NULL;
         from = "mixed_precision";
         if (name) put(f, P_fp8_param_gather, value_bool(name->gathers), from);
+        if (name && is_written(f, P_mixed_precision)) put_gradients(f, name->precision, from);
     }
     bool silent =
         !is_written(f, P_bf16) && !is_written(f, P_fp16) && !str_is(f->format, "megatron");

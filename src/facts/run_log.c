@@ -189,16 +189,6 @@ bool run_log_line(struct run_log *log, struct str line)
            read_timer(line, log) || failed;
 }
 
-bool run_log_read(struct arena *a, struct str text, struct run_log *out)
-{
-    struct str line;
-    bool any = false;
-    run_log_start(a, out);
-    while (str_split(&text, '\n', &line))
-        any = run_log_line(out, line) || any;
-    return any;
-}
-
 /* ---- summary ---- */
 
 static int by_size(const void *x, const void *y)

@@ -48,8 +48,6 @@ struct run_summary {
 void run_log_start(struct arena *a, struct run_log *log);
 /* Takes a line into account; whether it is one of a training log. */
 bool run_log_line(struct run_log *log, struct str line);
-/* Reads all lines of a text. False when not one of them is of a training log. */
-bool run_log_read(struct arena *a, struct str text, struct run_log *out);
 struct run_summary run_log_summary(struct arena *a, const struct run_log *log);
 /* Sets the metrics that the log states (origin ORIGIN_FILE). */
 void run_log_apply(const struct run_log *log, struct facts *f);

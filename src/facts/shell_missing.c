@@ -69,9 +69,18 @@ static size_t first_difference(struct str a, struct str b)
     return i;
 }
 
+/* Whether the letter at the place makes another form of its word: NPU_PER_NODE, NPUS_PER_NODE;
+   ENABLE_X, ENABLED_X. */
+static bool is_ending(struct str name, size_t at)
+{
+    bool ends = at + 1 == name.n || name.p[at + 1] == '_';
+    char c = (char)(name.p[at] | 0x20), before = (char)(name.p[at - 1] | 0x20);
+    return ends && (c == 's' || (c == 'd' && before == 'e'));
+}
+
 /* Two neighbours that changed places, or a letter lost or written twice: no two names that are both
-   meant differ by that. NPU_PER_NODE and NPUS_PER_NODE do, TP_SIZE and PP_SIZE too, and names with
-   an underline more. */
+   meant differ by that. Two forms of a word do, TP_SIZE and PP_SIZE too, and names with an
+   underline more. */
 static bool is_sure_slip(struct str a, struct str b)
 {
     enum { SHORTEST = 5, SHORT = 6 };
@@ -84,9 +93,8 @@ static bool is_sure_slip(struct str a, struct str b)
     if (more.n != less.n + 1 || i == 0 || i == less.n) return false;
     if (less.n < SHORT && i == 1) return false; /* NODES and NNODES */
     char c = more.p[i];
-    bool plural = (c == 'S' || c == 's') && (i + 1 == more.n || more.p[i + 1] == '_');
     bool letter = shell_begins_name(c) && c != '_';
-    return letter && !plural && str_eq(str_slice(more, i + 1, more.n), str_slice(less, i, less.n));
+    return letter && !is_ending(more, i) && str_eq(str_slice(more, i + 1, more.n), str_slice(less, i, less.n));
 }
 
 enum { MOST_VARIABLES = 1000 }; /* that anybody writes; comparing words takes its time */

@@ -621,7 +621,9 @@ static struct shell_text expand(struct shell *sh, struct shell_text text, bool q
     sh->in = (struct shell_source){.text = text};
     while (!shell_at_end(sh)) {
         char c = shell_peek(sh, 0);
-        if (quotes && (c == '"' || c == '\'' || begins_ansi(sh)))
+        if (shell_is_name(c)) /* most characters */
+            shell_buf_add(&w.now, c, sh->in.text.at[sh->in.at++]);
+        else if (quotes && (c == '"' || c == '\'' || begins_ansi(sh)))
             take_piece(&w); /* quotes inside ${a:-"b"} */
         else
             take_double_piece(&w);

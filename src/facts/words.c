@@ -5,7 +5,8 @@
 #include "facts/check.h"
 
 /* Names long enough to be told from each other and from other words. */
-static const char *const names[] = {"bfloat16", "float16", "float32", "float64"};
+static const struct str names[] = {
+    {"bfloat16", 8}, {"float16", 7}, {"float32", 7}, {"float64", 7}};
 enum { N_NAMES = sizeof names / sizeof *names };
 
 static bool names_format(struct str key)
@@ -19,13 +20,15 @@ static struct str slip_of(struct str word)
     enum { SHORTEST = 6, MOST = 2 };
     struct str best = {"", 0};
     size_t least = MOST + 1;
-    for (size_t i = 0; i < N_NAMES && word.n >= SHORTEST; i++) {
-        size_t far = edit_distance(word, str_of(names[i]));
+    if (word.n < SHORTEST || str_among(word, names, N_NAMES)) return best;
+    for (size_t i = 0; i < N_NAMES; i++) {
+        if (edit_length_difference(word, names[i]) >= least) continue;
+        size_t far = edit_distance(word, names[i]);
         if (far >= least) continue;
-        best = str_of(names[i]);
+        best = names[i];
         least = far;
     }
-    return least ? best : (struct str){"", 0};
+    return best;
 }
 
 /* "float8" and "float4" are formats: a number of its own makes another word. */

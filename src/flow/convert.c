@@ -106,7 +106,7 @@ static void carry_open(const struct rule_set *rules, const struct facts *from,
     for (int i = 0; i < (int)param_count && !str_is(from->format, "plan"); i++) {
         bool both =
             param_table[i].in[from->framework]->known && param_table[i].in[to->framework]->known;
-        if (both && rules_plans_silent(rules, to->framework, i) && !is_idle(from, effective, i) &&
+        if (both && said_by_silence(rules, to->framework, i) && !is_idle(from, effective, i) &&
             is_known(facts_get(effective, i)->value))
             facts_set(to, i, facts_get(effective, i)->value, ORIGIN_FILE, NULL, nothing);
     }
@@ -173,7 +173,7 @@ static bool means_the_same(const struct rule_set *rules, const struct facts *fro
     const struct param *p = &param_table[param];
     bool crossing = convert_is_crossing(from, to);
     bool open = str_is(from->format, "plan") && !fact_is_of_recipe(facts_get(effective, param)) &&
-                rules_plans_silent(rules, from->framework, param);
+                said_by_silence(rules, from->framework, param);
     bool size = p->type == PARAM_INT && knob_of(param);
     return !open && (!crossing || size) && p->in[from->framework]->known &&
            p->in[to->framework]->known;

@@ -6,6 +6,7 @@
 #include "facts/bridge.h"
 #include "facts/param_ids.h"
 #include "facts/profile.h"
+#include "plan/framework.h"
 #include "plan/knob.h"
 
 static bool is_default(struct value v, struct value otherwise)
@@ -50,6 +51,29 @@ bool said_is_size(int param)
 static const int headlines[] = {P_strategy, P_peft_dim, P_peft_alpha,
                                 P_moe_router_force_load_balancing};
 enum { N_HEADLINES = sizeof headlines / sizeof *headlines };
+
+bool said_by_silence(const struct rule_set *rules, enum framework framework, int param)
+{
+    return framework_times_silence(framework, param) ||
+           rules_plans_silent(rules, framework, param);
+}
+
+/* Adapters' settings in a run that trains none. */
+static bool is_idle(const struct facts *f, int param)
+{
+    return str_starts(param_name(param), STR("peft_")) && !str_is(facts_str(f, P_task), "peft");
+}
+
+void said_mark_open(const struct rule_set *rules, const struct facts *f, bool *marks)
+{
+    if (str_is(f->format, "plan")) return;
+    bool *open = ARENA_ARRAY(f->arena, bool, param_count);
+    rules_mark_plans_silent(rules, f->framework, open);
+    for (int i = 0; i < (int)param_count; i++) {
+        bool wanted = open[i] || framework_times_silence(f->framework, i);
+        if (wanted && applies(f, i) && !is_idle(f, i)) marks[i] = true;
+    }
+}
 
 static bool is_headline(const struct facts *f, int param)
 {
@@ -96,6 +120,9 @@ struct saying {
    common recipe is a provider, which may have values of its own. */
 static bool is_as_in_recipe(const struct facts *f, const struct bridge_recipe *r, int param)
 {
+    /* the set of that name has wide gradients, what a performance recipe makes of it has not */
+    if (param == P_mixed_precision && facts_bool(f, P_accumulate_allreduce_grads_in_fp32, false))
+        return false;
     const struct param *p = &param_table[param];
     bool nothing = facts_get(f, param)->value.kind == VALUE_NULL, set = p->type == PARAM_ANY;
     bool known = r && (r->model.n || p->in[f->framework]->settled || !nothing);
@@ -150,7 +177,7 @@ static bool is_out_of_reach(const struct saying *s, int param)
 static bool is_left_open(const struct rule_set *rules, const struct facts *f, int param)
 {
     return facts_get(f, param)->origin == ORIGIN_DEFAULT &&
-           rules_plans_silent(rules, f->framework, param);
+           said_by_silence(rules, f->framework, param);
 }
 
 static bool is_said(const struct rule_set *rules, const struct facts *f, int param)

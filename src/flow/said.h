@@ -14,6 +14,12 @@ size_t said_params(struct arena *a, const struct rule_set *rules, const struct f
    its value. */
 size_t said_overrides(struct arena *a, const struct rule_set *rules, const struct facts *f,
                       int **out);
+/* Whether a plan file of the framework that does not speak of the parameter means another value, or
+   is timed with another one, than the framework's default. */
+bool said_by_silence(const struct rule_set *rules, enum framework framework, int param);
+/* Marks what a plan file written from the facts of another one has to say for that reason, their
+   framework's defaults included; nothing where the facts are a plan's, which leaves it open too. */
+void said_mark_open(const struct rule_set *rules, const struct facts *f, bool *marks);
 /* Whether the parameter is a size of the layout or the batch, which readers of a plan look for even
    where it is a framework's default. */
 bool said_is_size(int param);

@@ -8,6 +8,8 @@ enum {
     SHORTEST_SHARD = 2048, /* tokens a context-parallel rank keeps at least: below, attention no
                               longer hides the ring */
     SHORTEST_OF_FEW = 256,
+    MUCH_TENSOR = 4,  /* tensor-parallel ranks beside which short sequences are cut too */
+    STATE_BYTES = 16, /* of a parameter: weight and gradient in bf16, the optimizer's in fp32 */
     MOST_VIRTUAL = 16,
     MOST_PASSES = 1024, /* of a pipeline's schedule in a step */
 };
@@ -71,12 +73,28 @@ static int64_t left_by_batch(const struct knobs *k)
     return k->gpus / common_divisor(k->gpus, k->gbs);
 }
 
+/* Part of a GPU's memory that states take, were all of them divided among all GPUs, from which on
+   activations may need more ranks than a short sequence asks for. */
+static const double FULL = 1.0 / 3;
+
+static bool is_full(const struct config *base)
+{
+    double all = STATE_BYTES * (double)model_params(&base->model).total;
+    return all / (double)base->knobs.gpus > FULL * base->machine.capacity_bytes;
+}
+
+/* Where there is no tensor parallelism, nothing else divides a sequence's activations; where there
+   is much of it, a ring of half as many ranks exchanges less. */
+static bool cuts_short_ones(const struct config *base, const struct knobs *k)
+{
+    return !tensor_is_worth_it(base) || (k->tp >= MUCH_TENSOR && is_full(base));
+}
+
 struct axis axis_cp(const struct config *base, const struct knobs *k)
 {
     struct axis x = axis_of(1);
     int64_t few = k->gbs < k->gpus ? k->gpus : left_by_batch(k);
-    /* Where there is no tensor parallelism, nothing else divides a sequence's activations. */
-    bool is_long = k->seq >= LONG_SEQUENCE || !tensor_is_worth_it(base);
+    bool is_long = k->seq >= LONG_SEQUENCE || cuts_short_ones(base, k);
     for (int64_t cp = 2; cp * k->tp <= k->gpus; cp *= 2) {
         int shortest = cp <= few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
         if (k->seq / cp < shortest || (cp > few && !is_long)) break;

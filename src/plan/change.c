@@ -249,10 +249,17 @@ bool change_reduce_gradients(struct config *c, int bytes)
     return c->knobs.precision != PREC_FP16; /* has no others */
 }
 
+/* With delayed scaling alone beside an optimizer on the CPU (arguments.py:1885): other recipes cannot
+   cast what is there. */
+static bool may_gather_in_fp8(const struct knobs *k)
+{
+    return k->optimizer_offload <= 0 || k->precision == PREC_FP8_DELAYED;
+}
+
 bool change_gather_parameters(struct config *c, int in_fp8)
 {
     c->knobs.fp8_param_gather = in_fp8;
-    return true;
+    return !in_fp8 || may_gather_in_fp8(&c->knobs);
 }
 
 bool change_keep_moments(struct config *c, int bytes)
@@ -271,8 +278,7 @@ bool change_small_optimizer(struct config *c, int bytes)
     return change_keep_moments(c, bytes);
 }
 
-/* Megatron-LM offloads states of the optimizer that takes them in any format, and gathers
-   parameters in FP8 beside it with delayed scaling alone (arguments.py:1885). */
+/* Megatron-LM offloads states of the optimizer that takes them in any format. */
 bool change_offload_optimizer(struct config *c, int percent)
 {
     struct knobs *k = &c->knobs;
@@ -280,7 +286,7 @@ bool change_offload_optimizer(struct config *c, int percent)
     bool more = k->optimizer_offload < part && !k->muon;
     k->optimizer_offload = part;
     k->precision_aware = true;
-    return more && (!k->fp8_param_gather || k->precision == PREC_FP8_DELAYED);
+    return more && (!k->fp8_param_gather || may_gather_in_fp8(k));
 }
 
 bool change_offload_modules(struct config *c, int modules)

@@ -98,9 +98,8 @@ static bool uses_op_fuser(const struct knobs *k)
     return k->op_fuser || ((knobs_captured(k) & SCOPE_FULL) && k->capacity_factor <= 0);
 }
 
-/* Whether TE's fused grouped MLP computes the experts; low: in FP8 or FP4. AutoModel's MXFP8
-   experts are fused too. */
-static bool experts_are_fused(const struct config *c, bool low)
+/* AutoModel's MXFP8 experts are fused too. */
+bool experts_are_fused(const struct config *c, bool low)
 {
     bool own = low && config_traits(c)->fused_mxfp8_experts;
     return (uses_op_fuser(&c->knobs) || own) && c->knobs.precision == PREC_MXFP8;

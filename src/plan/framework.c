@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/framework.h"
 
+#include "facts/param_ids.h"
+
 /* Sources: Megatron-LM d98e8a64, Megatron-Bridge 067f987d, NeMo AutoModel 36044ad3. */
 
 /* What both programs over Megatron-core have of it: attention.py, mlp.py (fused linears),
@@ -19,7 +21,14 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             /* arguments.py map_dtype: bytes, which overrides of Bridge have no name for */
             .fp8_states = true,
         },
-    [FRAMEWORK_BRIDGE] = {MEGATRON_CORE, .recipes_capture = true},
+    [FRAMEWORK_BRIDGE] =
+        {
+            MEGATRON_CORE,
+            .recipes_capture = true,
+            /* ddp.grad_reduce_in_fp32 = False: releases 0.2 to 0.5 in each model's script below
+               scripts/performance/configs, then perf_recipes/_common.py, but for Kimi-K2 and GLM-5 */
+            .recipes_narrow_gradients = true,
+        },
     [FRAMEWORK_AUTOMODEL] =
         {
             .most_stages = 8,
@@ -45,4 +54,10 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
 const struct framework_traits *framework_traits(enum framework framework)
 {
     return &traits[framework];
+}
+
+bool framework_times_silence(enum framework framework, int param)
+{
+    return param == P_accumulate_allreduce_grads_in_fp32 &&
+           traits[framework].recipes_narrow_gradients;
 }

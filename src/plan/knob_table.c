@@ -452,18 +452,19 @@ static void say_state(const struct knob_saying *s, const struct config *c, const
 }
 
 /* Narrow gradients: Megatron-LM's switch where the optimizer's format does not say so, and Bridge's
-   in any case, as there no other one decides what is reduced. FP16 has no others. */
+   in any case, as there no other one decides what is reduced, and silence of wide ones means nothing.
+   FP16 has no others. */
 static void say_grads(const struct knob_saying *s, const struct config *c, const struct knob *knob)
 {
     const struct knobs *k = &c->knobs;
-    bool narrow = k->grad_bytes == 2 && k->precision != PREC_FP16;
+    bool any = k->precision != PREC_FP16, narrow = any && k->grad_bytes == 2;
     bool has_switch = param_table[P_grad_reduce_in_bf16].in[c->framework]->known;
     say_state(s, c, knob);
     if (!config_traits(c)->megatron_words) return;
     if (has_switch)
         say_beside(s, narrow && !k->precision_aware, P_grad_reduce_in_bf16, value_bool(true));
     else
-        say_beside(s, narrow, P_accumulate_allreduce_grads_in_fp32, value_bool(false));
+        say_beside(s, any, P_accumulate_allreduce_grads_in_fp32, value_bool(!narrow));
 }
 
 /* Balance is assumed of most runs: only that it is forced needs a word. */

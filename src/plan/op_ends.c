@@ -18,7 +18,7 @@ static double table_gradient(const struct work *w)
 {
     const struct knobs *k = &w->c->knobs;
     if (!knobs_trains_language(k)) return 0;
-    double kept = config_traits(w->c)->bf16_grads ? 2 : k->grad_bytes;
+    double kept = config_grad_bytes(w->c);
     return (2 + 2 + 2 * kept) * padded_vocab(w->c) / w->tp * w->m->hidden;
 }
 

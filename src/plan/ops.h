@@ -292,6 +292,8 @@ struct ffn_kind {
 extern const struct mixer_kind mixer_attention, mixer_window, mixer_mla, mixer_mamba, mixer_delta,
     mixer_sparse_attention, mixer_sparse_mla;
 extern const struct ffn_kind ffn_dense, ffn_moe;
+/* Whether TE's fused grouped MLP computes the experts; low: in FP8 or FP4. */
+bool experts_are_fused(const struct config *c, bool low);
 /* So many rows of a rank's experts when those of each are filled up for its kernels, on average. */
 double experts_filled_up(const struct config *c, bool low, double rows);
 /* The tables (op_kinds.c); NULL for none. */

@@ -38,13 +38,20 @@ static bool is_open(const struct facts *f, int param)
     return plan || !fact_is_known(x);
 }
 
+/* The optimizer's own format of gradients does not say in which one Bridge reduces them. */
+static bool speaks(const struct facts *f, int param)
+{
+    bool beside = framework_traits(f->framework)->recipes_narrow_gradients;
+    return param != P_NONE && !(beside && param == P_main_grads_dtype);
+}
+
 /* What no word of the framework speaks of is as it always is there; a plan may say it in another's
    words. */
 static bool stays_open(const struct facts *f, const int params[3])
 {
     bool known = false, said = false;
     for (int i = 0; i < 3; i++) {
-        if (params[i] == P_NONE) continue;
+        if (!speaks(f, params[i])) continue;
         said = said || fact_is_set(facts_get(f, params[i]));
         if (!param_table[params[i]].in[f->framework]->known) continue;
         known = true;
@@ -59,7 +66,8 @@ static uint32_t possible(const struct config *c)
     uint32_t out = UINT32_MAX;
     if (c->knobs.pp == 1) out &= ~(uint32_t)UNSTATED_STAGES;
     if (c->knobs.fsdp != FSDP_FSDP2) out &= ~(uint32_t)UNSTATED_RESHARDING;
-    if (!config_traits(c)->megatron_words) out &= ~(uint32_t)UNSTATED_GRADIENTS;
+    if (!config_traits(c)->megatron_words || c->knobs.precision == PREC_FP32)
+        out &= ~(uint32_t)UNSTATED_GRADIENTS;
     if (c->knobs.precision < PREC_FP8_DELAYED)
         out &= ~(uint32_t)(UNSTATED_ACTIVATIONS | UNSTATED_FROZEN);
     if (c->model.experts == 0)

@@ -85,3 +85,13 @@ bool rules_plans_silent(const struct rule_set *set, enum framework framework, in
     }
     return false;
 }
+
+void rules_mark_plans_silent(const struct rule_set *set, enum framework framework, bool *marks)
+{
+    const struct rule_lane *lane = &set->lanes[framework];
+    for (size_t i = 0; i < lane->n_assumptions; i++) {
+        const struct rule *r = set->items[lane->assumptions[i]];
+        for (size_t k = 0; k < r->n_set && r->plans_silent && !r->plans_estimated; k++)
+            marks[r->set[k].param] = true;
+    }
+}

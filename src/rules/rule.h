@@ -107,8 +107,10 @@ struct guide_row {
 
 /* The records of one framework, as indices into the set's items. */
 struct rule_lane {
-    const uint32_t *overrides, *assumptions, *checks; /* checks: those with an expression to run */
-    size_t n_overrides, n_assumptions, n_checks;
+    const uint32_t *overrides, *assumptions;
+    const uint32_t *checks;      /* those with an expression to run */
+    const uint32_t *completions; /* checks that set something */
+    size_t n_overrides, n_assumptions, n_checks, n_completions;
 };
 
 struct rule_set {
@@ -211,6 +213,8 @@ void rules_assume_model(const struct rule_set *set, struct facts *f, struct aren
 /* Whether a plan file that does not mention the parameter means something else than its framework's
    default. */
 bool rules_plans_silent(const struct rule_set *set, enum framework framework, int param);
+/* Marks all of those. */
+void rules_mark_plans_silent(const struct rule_set *set, enum framework framework, bool *marks);
 
 struct rules_summary {
     size_t evaluated, failed, skipped, broken; /* skipped: met an unknown */
@@ -292,6 +296,9 @@ struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
    has one, else in `a`. */
 const struct rule_reach *rules_reach_of_one(struct arena *a, const struct rule_set *set,
                                             enum framework framework, int param);
+/* The first rule out of reach that bars plans and fails; NULL: none. */
+const struct rule *rules_fixed_error(const struct rule_reach *reach, const struct facts *f,
+                                     struct arena *scratch);
 /* The reach of the world size. */
 struct rule_reach rules_reach_of_world(struct arena *a, const struct rule_set *set,
                                        enum framework framework);

@@ -137,9 +137,9 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
     const struct rule_lane *lane = &set->lanes[f->framework];
     for (size_t i = 0; i < lane->n_checks; i++) {
         const struct rule *r = set->items[lane->checks[i]];
-        if (is_out(&run, r) || !rule_is_for(r, f)) continue;
+        if (is_out(&run, r)) continue;
         enum outcome outcome = check(&run, r, r->condition_numbers, r->n_conditions);
-        if (outcome == OUTCOME_NOT_APPLICABLE) continue; /* most */
+        if (outcome == OUTCOME_NOT_APPLICABLE || !rule_is_for(r, f)) continue; /* most */
         if (outcome == OUTCOME_FAIL && rule_is_lifted(r, f)) continue;
         count(&sum, outcome);
         sum.errors += outcome == OUTCOME_FAIL && r->severity == SEVERITY_ERROR;

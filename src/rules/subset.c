@@ -195,14 +195,20 @@ static const struct rule *first_fixed_error(const struct rule_reach *reach, cons
     return NULL;
 }
 
-const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
+const struct rule *rules_fixed_error(const struct rule_reach *reach, const struct facts *f,
                                      struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
-    const struct rule_reach nothing = {.set = set};
-    const struct rule *found = first_fixed_error(&nothing, f, scratch);
+    const struct rule *found = first_fixed_error(reach, f, scratch);
     arena_pop(scratch, mark);
     return found;
+}
+
+const struct rule *rules_first_error(const struct rule_set *set, const struct facts *f,
+                                     struct arena *scratch)
+{
+    const struct rule_reach nothing = {.set = set};
+    return rules_fixed_error(&nothing, f, scratch);
 }
 
 struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,

@@ -208,15 +208,17 @@ static void write_lanes(struct writer *w, const struct rule_set *set)
     buf_add(w->out, STR("    .lanes = {\n"));
     for (int k = 0; k < FRAMEWORK_COUNT; k++) {
         const struct rule_lane *lane = &set->lanes[k];
-        buf_printf(
-            w->out,
-            "        {.n_overrides = %zu, .n_assumptions = %zu, .n_checks = %zu, .overrides = ",
-            lane->n_overrides, lane->n_assumptions, lane->n_checks);
+        buf_printf(w->out,
+                   "        {.n_overrides = %zu, .n_assumptions = %zu, .n_checks = %zu, "
+                   ".n_completions = %zu, .overrides = ",
+                   lane->n_overrides, lane->n_assumptions, lane->n_checks, lane->n_completions);
         numbers(w, lane->overrides, lane->n_overrides);
         buf_add(w->out, STR(", .assumptions = "));
         numbers(w, lane->assumptions, lane->n_assumptions);
         buf_add(w->out, STR(", .checks = "));
         numbers(w, lane->checks, lane->n_checks);
+        buf_add(w->out, STR(", .completions = "));
+        numbers(w, lane->completions, lane->n_completions);
         buf_add(w->out, STR("},\n"));
     }
     buf_add(w->out, STR("    },\n"));

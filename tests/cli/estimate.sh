@@ -14,6 +14,19 @@ for member in peak_low_gib capacity_gib '"phase"' tokens_per_s_per_gpu ep_expose
     grep -q "$member" "$dir/one" || fail "no $member in the JSON"
 done
 
+# a file with two configurations is one document of JSON: the first, and in it the other
+cat >"$dir/two.yaml" <<EOF
+recipe: TrainFinetuneRecipeForNextTokenPrediction
+model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained, pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B}
+step_scheduler: {global_batch_size: 64, local_batch_size: 1}
+packed_sequence: {packed_sequence_size: 4096}
+distributed: {strategy: fsdp2, dp_size: 64, ep_size: 8}
+ci: {nodes: 2, nightly: {distributed.dp_size: 16}}
+EOF
+run 0 "$moeplan" estimate "$dir/two.yaml" --platform h100 --format json
+[ "$(wc -l <"$dir/out")" = 1 ] || fail "more than one document"
+grep -q '^{.*"gpus":64,.*"other_configurations":\[{"configuration":"the ci: configuration.*"gpus":16,.*}\]}$' "$dir/out" || fail "no second configuration"
+
 grep -v "^gpus:\|^seq:" "$dir/plan.yaml" >"$dir/partial.yaml"
 expect 2 "world_size is not given" "$moeplan" estimate "$dir/partial.yaml"
 expect 2 "seq_length is not given" "$moeplan" estimate "$dir/partial.yaml"
@@ -142,3 +155,35 @@ awk "BEGIN { exit !($(of silent step_low_s) < 1.02 * $(of overlapped step_low_s)
 { cat "$dir/whole.yaml"; echo "overlap_moe_expert_parallel_comm: false"; } >"$dir/uncaptured.yaml"
 { cat "$dir/uncaptured.yaml"; echo "cuda_graph_impl: transformer_engine"; echo "cuda_graph_scope: [attn, moe_router, moe_preprocess]"; } >"$dir/captured.yaml"
 awk "BEGIN { exit !($(of uncaptured step_low_s) < 1.02 * $(of captured step_low_s)) }" || fail "silent graphs do not widen the interval"
+
+# A plan that does not speak of the optimizer's states shards them, as all that it assumes goes with.
+printf 'moeplan: 1\nframework: megatron\nmodel: qwen3-30b-a3b\nplatform: h100\ngpus: 64\nseq: 4096\nep: 8\ngbs: 512\n' >"$dir/states.yaml"
+{ cat "$dir/states.yaml"; echo "use_distributed_optimizer: true"; } >"$dir/shards.yaml"
+{ cat "$dir/states.yaml"; echo "use_distributed_optimizer: false"; } >"$dir/whole.yaml"
+awk "BEGIN { exit !($(of states peak_gib) == $(of shards peak_gib) && $(of states peak_gib) < 0.8 * $(of whole peak_gib)) }" ||
+    fail "silence on the optimizer's states is not the usual"
+
+# The plan that an estimate prints is the one that it is about: what a plan file means by silence is said in it, where the source has
+# another default.
+again() { # FILE OPTION…: the step of a file, and of its plan
+    "$moeplan" estimate "$@" --format json >"$dir/source.json" || [ $? = 1 ] || fail "no estimate of $1"
+    python3 -c 'import json, sys; json.dump(json.load(sys.stdin)["plan"], sys.stdout)' <"$dir/source.json" >"$dir/again.yaml"
+    "$moeplan" estimate "$dir/again.yaml" --format json >"$dir/again.json" || [ $? = 1 ] || fail "no estimate of the plan of $1"
+    [ "$(number step_s <"$dir/source.json")" = "$(number step_s <"$dir/again.json")" ] || fail "the plan of $1 is another one"
+}
+cat >"$dir/launch.sh" <<'SH'
+torchrun --nnodes 8 --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel \
+    --pipeline-model-parallel-size 2 --expert-model-parallel-size 4 --num-experts 8 --moe-router-topk 2 --micro-batch-size 1 \
+    --global-batch-size 256 --num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 \
+    --group-query-attention --num-query-groups 8 --seq-length 4096 --max-position-embeddings 4096 --bf16 --swiglu \
+    --untie-embeddings-and-output-weights --normalization RMSNorm --disable-bias-linear --position-embedding-type rope \
+    --vocab-size 32000 --use-distributed-optimizer
+SH
+again "$dir/launch.sh" --platform h100
+# gradients in fp32, which Bridge's silence is not timed with, in the words of Bridge and of a plan
+for format in bridge plan; do
+    "$moeplan" suggest qwen3-30b-a3b --gpus 64 --platform h100 --framework bridge --numerics strict --format $format >"$dir/strict" ||
+        fail "no strict plan"
+    again "$dir/strict" --gpus 64 --platform h100
+done
+grep -q "accumulate_allreduce_grads_in_fp32: true" "$dir/strict" || fail "a plan is silent on its gradients in fp32"

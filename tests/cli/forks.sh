@@ -85,6 +85,12 @@ printf 'from .hop import qwen3_9b_pretrain_config\n' >br/src/megatron/bridge/rec
 expect 0 "0 errors, 0 warnings" "$moeplan" validate br/jobs/b.sh
 sed -i 's/qwen3_9b/qwen3_8b/' br/jobs/b.sh
 expect 0 "has no field dataset.train_iters" "$moeplan" validate br/jobs/b.sh
+# a field that only some class of a model or of data has is not what somebody means elsewhere; one of every model is
+sed -i 's/dataset.train_iters/rng.sample_count/' br/jobs/b.sh
+expect 0 "has no field rng.sample_count" "$moeplan" validate br/jobs/b.sh --framework-version main
+lacks "did you mean model.sample_count"
+sed -i 's/rng.sample_count/rng.pipeline_model_parallel_size/' br/jobs/b.sh
+expect 1 "did you mean model.pipeline_model_parallel_size" "$moeplan" validate br/jobs/b.sh --framework-version main
 
 # a key that the file's own values refer to is its own; paths alone are nobody's launch
 nrl() { printf 'policy:\n  model_name: Qwen/Qwen3-8B\n  context_parallel_size: 1\n  dtensor_cfg: {enabled: false, context_parallel_size: "%s"}\n  megatron_cfg: {enabled: true, tensor_model_parallel_size: 1}\ncluster: {gpus_per_node: 8, num_nodes: 1}\ngrpo: {num_prompts_per_step: 8}\n' "$1" >n.yaml; }

@@ -109,7 +109,7 @@ expect 2 "precision does not take 'fp8'" "$moeplan" estimate plan.yaml --set pre
 expect 2 "did you mean tensor_model_parallel_size?; tp takes an integer" \
     "$moeplan" validate plan.yaml --set tensor_model_paralel_size=2 --set tp=x
 # a word that looks like a number, a framework's own key and word, a variable of a script that is called like a parameter
-run 1 "$moeplan" validate plan.yaml --set transformer_engine_version=2.8
+run 0 "$moeplan" validate plan.yaml --set transformer_engine_version=2.8
 printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B\ndistributed:\n  strategy: fsdp2\n' >recipe.yaml
 expect 2 "distributed.tp_size takes an integer, not x" "$moeplan" validate recipe.yaml --set distributed.tp_size=x
 run 0 "$moeplan" validate recipe.yaml --set distributed.dp_replicate_size=none

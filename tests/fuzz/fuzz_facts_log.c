@@ -14,6 +14,20 @@ static void take_line(void *context, struct str line)
     gpu_trace_line(context, line);
 }
 
+static void fuzz_log(struct arena *a, struct str text)
+{
+    struct run_log log;
+    struct str line;
+    run_log_start(a, &log);
+    while (str_split(&text, '\n', &line))
+        run_log_line(&log, line);
+    struct run_summary s = run_log_summary(a, &log);
+    double most = 0;
+    for (size_t i = 0; i < log.steps.n; i++)
+        if (log.steps.items[i].step_s > most) most = log.steps.items[i].step_s;
+    if (s.step_s > most || s.step_s < 0 || s.steady_steps > log.steps.n) abort();
+}
+
 static void fuzz_trace(struct arena *a, struct str text)
 {
     struct gpu_trace t;
@@ -30,16 +44,10 @@ static void fuzz_trace(struct arena *a, struct str text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *a = arena_new(0);
-    struct run_log log;
+    struct str text = {(const char *)data, size};
     if (!a) return 0;
-    if (run_log_read(a, (struct str){(const char *)data, size}, &log)) {
-        struct run_summary s = run_log_summary(a, &log);
-        double most = 0;
-        for (size_t i = 0; i < log.steps.n; i++)
-            if (log.steps.items[i].step_s > most) most = log.steps.items[i].step_s;
-        if (s.step_s > most || s.step_s < 0 || s.steady_steps > log.steps.n) abort();
-    }
-    fuzz_trace(a, (struct str){(const char *)data, size});
+    fuzz_log(a, text);
+    fuzz_trace(a, text);
     arena_free(a);
     return 0;
 }

@@ -723,6 +723,26 @@ static void a_pin_brings_no_dispatcher_of_its_own(void **state)
     assert_int_not_equal(k.dispatcher, DISPATCH_DEEPEP);
 }
 
+/* Bridge gathers parameters of MXFP8 in FP8 unless it is told otherwise, beside which the optimizer
+   stays on the GPU: a pin of the offload once brought both. */
+static void a_pin_of_the_offload_brings_no_gather_beside_it(void **state)
+{
+    static const struct question open = {"bridge", "glm-5", "b200", "mxfp8", 256,
+                                         2048,     131072,  {NULL}, NULL};
+    struct knobs k = fastest_anyway(*state, &open, "optimizer_cpu_offload: true");
+    assert_false(k.optimizer_offload > 0 && k.fp8_param_gather);
+}
+
+/* What keeps the least on a rank with all experts was once looked for with a dispatcher of several
+   ranks, beside which none with offload had room. */
+static void a_rank_with_all_experts_has_its_own_dispatcher(void **state)
+{
+    static const struct question open = {"bridge", "mixtral-8x22b", "gb300", "bf16", 64,
+                                         512,      131072,          {NULL},  NULL};
+    struct knobs k = fastest_anyway(*state, &open, "moe_token_dispatcher_type: alltoall");
+    assert_int_equal(k.dispatcher, DISPATCH_ALLTOALL);
+}
+
 /* Recomputing whole layers was once suggested, and the optimizer on the CPU not, with which nothing
    has to be repeated. */
 static void whole_layers_are_no_better_than_offload(void **state)
@@ -977,6 +997,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(resharding_is_a_decision),
         cmocka_unit_test(resharding_is_one_in_a_pipeline_too),
         cmocka_unit_test(a_pin_brings_no_dispatcher_of_its_own),
+        cmocka_unit_test(a_pin_of_the_offload_brings_no_gather_beside_it),
+        cmocka_unit_test(a_rank_with_all_experts_has_its_own_dispatcher),
         cmocka_unit_test(whole_layers_are_no_better_than_offload),
         cmocka_unit_test(what_is_so_anyway_changes_no_plan),
         cmocka_unit_test(a_refusal_is_that_of_what_is_overridden_too),

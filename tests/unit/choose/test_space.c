@@ -59,6 +59,20 @@ static void context_parallelism_of_long_sequences(void **state)
     assert_values(&r, &k, DECISION_CP, "1 2");
 }
 
+/* Of 30.5 billion parameters all states are 488 GB: more than a third of the memory of 16 H100. */
+static void context_parallelism_where_states_fill_the_memory(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "ep: 8\n");
+    struct search_request r = {.base = c};
+    struct knobs *k = &c->knobs;
+    k->gpus = 16;
+    assert_values(&r, k, DECISION_CP, "1");
+    k->tp = 4;
+    assert_values(&r, k, DECISION_CP, "1 2");
+    k->gpus = 32;
+    assert_values(&r, k, DECISION_CP, "1");
+}
+
 /* Short sequences are cut among the ranks that the batch does not divide among; a smaller batch is
    cut as long as anything is left, and its experts among the same ranks. */
 static void a_batch_that_does_not_divide(void **state)
@@ -306,6 +320,7 @@ static void resharding_takes_a_decision_back(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(virtual_stages),
     cmocka_unit_test(context_parallelism_of_long_sequences),
+        cmocka_unit_test(context_parallelism_where_states_fill_the_memory),
     cmocka_unit_test(a_batch_that_does_not_divide),
     cmocka_unit_test(dispatchers),
     cmocka_unit_test(degrees),

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "cost/calibrate.h"
+#include "cost/measured.h"
 #include "facts/model.h"
 #include "facts/platform.h"
 
@@ -152,9 +153,23 @@ static void runs_determine_what_sets_them_apart(void **state)
     assert_true(fitted_of(&prior, &c, "p2p_start_s")->learned == 0);
 }
 
+/* Lists of shapes are written in the words in which rows of measurements are read. */
+static void formats_are_written_as_they_are_read(void **state)
+{
+    static const enum precision low[] = {PREC_FP8_TENSORWISE, PREC_FP8_BLOCKWISE, PREC_MXFP8,
+                                         PREC_NVFP4};
+    (void)state;
+    for (size_t i = 0; i < sizeof low / sizeof *low; i++)
+        assert_int_equal(measured_precision(measured_dtype(low[i])), low[i]);
+    assert_str(measured_dtype(PREC_FP8_DELAYED), "fp8");
+    assert_int_equal(measured_precision(STR("fp8_delayed")), PREC_FP8_DELAYED);
+    assert_int_equal(measured_precision(STR("bf16")), PREC_BF16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats_are_written_as_they_are_read),
         cmocka_unit_test(gemms_determine_the_gemm_rate),
         cmocka_unit_test(what_is_not_measured_stays),
         cmocka_unit_test(nothing_measured_changes_nothing),

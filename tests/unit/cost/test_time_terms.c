@@ -686,6 +686,26 @@ static void a_trained_table_adds_its_gradient(void **state)
     assert_near(layer_embedding(&t).backward.memory - frozen, 8 * 32768 * 1024 / 1e12, 1e-9);
 }
 
+static double table_backward(void **state, const char *framework, const char *plan)
+{
+    struct timing t = timing_of(round_plan(*state, framework, "", plan));
+    return layer_embedding(&t).backward.memory;
+}
+
+/* A plan of Bridge that does not speak of gradients has them as its performance recipes do; one of
+   Megatron-LM as silence means. */
+static void silence_on_gradients_is_as_recipes_have_it(void **state)
+{
+    double wide = table_backward(state, "bridge", "grad_reduce_in_bf16: false\n"),
+           narrow = table_backward(state, "bridge", "grad_reduce_in_bf16: true\n");
+    assert_near(wide - narrow, 4 * 32768 * 1024 / 1e12, 1e-9);
+    assert_near(table_backward(state, "bridge", ""), narrow, 1e-12);
+    assert_near(table_backward(state, "megatron", ""), wide, 1e-12);
+    /* the optimizer's format is not the one of the reduction; fp32 has no other */
+    assert_near(table_backward(state, "bridge", "main_grads_dtype: fp32\n"), narrow, 1e-12);
+    assert_near(table_backward(state, "bridge", "precision: fp32\n"), wide, 1e-12);
+}
+
 /* ---- the step ---- */
 
 static double wider_by(struct config *c, const char *error)
@@ -985,6 +1005,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(experts_are_launched_in_a_loop),
     cmocka_unit_test(experts_start_on_streams),
     cmocka_unit_test(a_trained_table_adds_its_gradient),
+    cmocka_unit_test(silence_on_gradients_is_as_recipes_have_it),
     cmocka_unit_test(fsdp_has_its_own_error),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),

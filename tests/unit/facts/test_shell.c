@@ -493,6 +493,12 @@ static void misspelt_variables_are_found(void **state)
     assert_int_equal(assert_found(f, "variable-misspelt", 3)->severity, SEVERITY_WARNING);
     f = script(state, HEAD "ANODES=2; GPU_00=1\n" LAUNCH " --seed $BNODES$GPU_01 --rank $ANODES\n");
     assert_int_equal(count_rule(f, "variable-misspelt"), 0);
+    f = script(state, HEAD "SEQ_LENGTH=${SEQ_LENGHT:-64}\n" LAUNCH " --seq-length $SEQ_LENGTH\n");
+    assert_found(f, "variable-misspelt", 2);
+    /* what another script exports under a name of its own */
+    f = script(state, HEAD "ENABLED_MTP=${ENABLE_MTP:-8}\nLAYERS=${LAYER:-4}\n" LAUNCH
+                           " --seq-length $ENABLED_MTP$LAYERS\n");
+    assert_int_equal(count_rule(f, "variable-misspelt"), 0);
     f = script(state, HEAD "SEQ_LENGTH=64\n" LAUNCH " --seq-length ${SEQ_LENGHT:-$SEQ_LENGTH}\n");
     assert_int_equal(f->diags->n, 0);
     /* a command that sets names of the caller's may set this one */
@@ -536,6 +542,9 @@ static void placeholders_are_one_remark(void **state)
     assert_fact(f, "load", "unknown");
     assert_fact(f, "seq_length", "unknown");
     assert_fact(f, "save", "/path/to/x");
+    f = script(state, HEAD LAUNCH " --data-path \"<path/to/data>\" --seq-length 8\n");
+    assert_found(f, "placeholder", 2);
+    assert_fact(f, "data_path", "unknown"); /* nothing is concluded from there being data */
 }
 
 static void open_quotes_are_found_where_they_open(void **state)

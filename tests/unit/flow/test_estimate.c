@@ -153,9 +153,10 @@ static void silence_is_tight(void **state)
 /* What a smaller peak costs, and no rule broken for it but one that is broken already. */
 static void changes_make_it_fit(void **state)
 {
-    assert_changes(*state, ask(*state, HEAD SAID "platform: h100\ngpus: 32\nep: 8\n"));
+#define WHOLE HEAD SAID "platform: h100\ngpus: 32\nuse_distributed_optimizer: false\n"
+    assert_changes(*state, ask(*state, WHOLE "ep: 8\n"));
     const struct asked *refused =
-        ask(*state, HEAD SAID "platform: h100\ngpus: 32\nep: 4\ntp: 2\nsequence_parallel: false\n");
+        ask(*state, WHOLE "ep: 4\ntp: 2\nsequence_parallel: false\n");
     assert_true(refused->estimate.refusal.errors > 0);
     assert_changes(*state, refused);
 }

@@ -604,6 +604,10 @@ static void what_the_optimizer_keeps_goes_with_the_parameters(void **state)
     plan = base, plan.knobs.precision = PREC_FP8_DELAYED;
     assert_true(try_named(&plan, "offload the optimizer"));
     assert_true(plan.knobs.precision_aware);
+    plan.knobs.fp8_param_gather = false;
+    assert_true(try_named(&plan, "parameters gathered in FP8"));
+    plan.knobs.fp8_param_gather = false, plan.knobs.precision = PREC_FP8_TENSORWISE;
+    assert_false(try_named(&plan, "parameters gathered in FP8"));
     plan.knobs.precision = PREC_FP16;
     assert_false(try_named(&plan, "gradients in bf16"));
 }
