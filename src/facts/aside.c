@@ -33,16 +33,26 @@ static void keep_those_alone(struct diags *diags, size_t before)
     }
 }
 
-void aside_check(struct facts *f)
+static void apply_flags(struct facts *side, const struct flag_words *words)
 {
-    if (!f->aside || !f->aside->n || !program_is_megatrons(f)) return;
-    size_t before = f->diags->n;
-    struct facts *side = facts_copy(f->arena, f);
     side->program.strangers.items = NULL;
     side->program.strangers.n = side->program.strangers.cap = 0;
     side->program.doubts.items = NULL;
     side->program.doubts.n = side->program.doubts.cap = 0;
-    flags_apply(side, f->aside);
+    flags_apply(side, words);
     program_settle(side);
+}
+
+void aside_check(struct facts *f)
+{
+    if (program_is_megatrons(f)) aside_check_words(f, apply_flags);
+}
+
+void aside_check_words(struct facts *f,
+                       void (*apply)(struct facts *side, const struct flag_words *words))
+{
+    if (!f->aside || !f->aside->n) return;
+    size_t before = f->diags->n;
+    apply(facts_copy(f->arena, f), f->aside);
     keep_those_alone(f->diags, before);
 }

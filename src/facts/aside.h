@@ -9,5 +9,8 @@
 
 /* With the launch settled: what no program takes of f->aside, as warnings. */
 void aside_check(struct facts *f);
+/* The same of what `apply` makes of them, on facts of their own. */
+void aside_check_words(struct facts *f,
+                       void (*apply)(struct facts *side, const struct flag_words *words));
 
 #endif

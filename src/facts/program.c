@@ -47,7 +47,7 @@ static const struct {
     {"convert", TASK_CONVERSION}, {"ckpt", TASK_CONVERSION},     {"checkpoint", TASK_CONVERSION},
     {"export", TASK_CONVERSION},  {"quantize", TASK_CONVERSION}, {"prune", TASK_CONVERSION},
     {"pretrain", TASK_TRAINING},  {"train", TASK_TRAINING},      {"finetune", TASK_TRAINING},
-    {"sft", TASK_TRAINING},
+    {"sft", TASK_TRAINING},       {"run_recipe", TASK_TRAINING},
 };
 
 static enum program_task task_of_name(struct str name)

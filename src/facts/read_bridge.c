@@ -6,6 +6,7 @@
 #include "base/edit.h"
 #include "base/quote.h"
 #include "base/version.h"
+#include "facts/aside.h"
 #include "facts/bridge_key.h"
 #include "facts/check.h"
 #include "facts/checkout.h"
@@ -588,6 +589,7 @@ static bool read_overrides(struct facts *f, const struct read_options *options)
     forget_pipeline(f);
     bridge_recipe_settle(f);
     set_world(f, &words);
+    aside_check_words(f, apply_words);
     return ok;
 }
 

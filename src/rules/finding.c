@@ -269,12 +269,9 @@ struct str rule_message(const struct rule *r, const struct facts *f, struct aren
 }
 
 /* What Megatron-LM refuses, a program that checks its arguments itself may take; what is impossible
-   nobody takes, and what its training scripts alone refuse, no program beside them does. What runs
-   and means something else than it should, a conversion does not run. */
+   nobody takes, and what its training scripts alone refuse, no program beside them does. */
 static enum severity severity_of(const struct rule *r, const struct facts *f)
 {
-    bool runs = r->error_type.n || r->error_pattern.n || f->program.task != TASK_CONVERSION;
-    if (!runs) return SEVERITY_INFO;
     if (r->of_trainer && !program_vouches(&f->program)) return SEVERITY_INFO;
     bool doubtful =
         r->severity == SEVERITY_ERROR && !r->everywhere && !program_vouches(&f->program);

@@ -204,13 +204,6 @@ script pretrain_qwen.py "$data --patch-tokenizer-type QwenTokenizer --max-paddin
 expect 0 "--log-batch-size-to-tensorboard and 1 others are flags of former releases of Megatron-LM" "$moeplan" validate r.sh
 lacks "unknown-key"
 
-# what runs and means something else than it should is nothing to a conversion, which does not run the model
-groups="--num-experts 8 --moe-router-topk 2 --moe-router-group-topk 4 --moe-router-num-groups 4"
-script pretrain_gpt.py "$data $groups"
-expect 1 "error[groups-within-topk]" "$moeplan" validate r.sh
-script tools/convert.py "$data $groups"
-expect 0 "info[groups-within-topk]" "$moeplan" validate r.sh
-
 # an array that goes on into a function or the end of a command is not closed
 printf '#!/bin/bash\nARGS=(\n    --num-layers 2\nstart() {\n    echo $(date)\n}\ntorchrun pretrain_gpt.py %s "${ARGS[@]}"\n' "$data" >r.sh
 expect 2 "r.sh:2:6: error[shell-syntax]: this bracket is not closed" "$moeplan" validate r.sh
@@ -385,3 +378,8 @@ printf '%s\n' "$cross" >p.yaml
 run 0 "$moeplan" validate p.yaml
 lacks "cross-entropy-fusion-not-te"
 expect 0 "cross-entropy-fusion-not-te" "$moeplan" validate --framework-version 0.19 p.yaml
+
+# of several runs of Bridge's in a script the others are looked at too, word by word
+launch='python scripts/training/run_recipe.py --recipe qwen3_8b_pretrain_config train.train_iters=5'
+printf '#!/bin/bash\n%s train.micro_batch_sizes=1 model.seq_length=8\n%s train.micro_batch_size=1 train.global_batch_size=8 model.seq_length=8\n' "$launch" "$launch" >two.sh
+expect 0 "two.sh:2:93: warning[unknown-key]" "$moeplan" validate two.sh
