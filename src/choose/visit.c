@@ -257,7 +257,7 @@ static bool lacks_room(struct search *s, const struct spot *spot)
 /* ---- a good plan early ---- */
 
 /* Of so many spots the first are looked for: those that follow have far larger bounds. */
-enum { EARLY_AMONG = 4096 };
+enum { EARLY_AMONG = 2048 };
 
 static double promise(const struct spot *spot)
 {

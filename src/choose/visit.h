@@ -125,8 +125,9 @@ struct waiting {
 };
 
 /* Families whose spots have their turn before all others, and of these the spots that are visited
-   then. */
-enum { SEARCH_EARLY = 6 };
+   then. Of so many one is nearly the best, whose step bounds most others away: with a third a
+   search of Mixtral takes a fifth more, of DeepSeek-V3 2 %; twice as many find nothing better. */
+enum { SEARCH_EARLY = 20 };
 
 /* The last division of layers by what they take: plans that differ elsewhere have the same. */
 struct division {

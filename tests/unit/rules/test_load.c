@@ -128,6 +128,8 @@ static void all_keys_arrive(void **state)
     assert_int_equal(set.lanes[FRAMEWORK_MEGATRON].n_checks, 1);
     assert_int_equal(set.lanes[FRAMEWORK_BRIDGE].n_checks, 0);
     assert_int_equal(set.lanes[FRAMEWORK_BRIDGE].n_overrides, 1);
+    assert_int_equal(set.lanes[FRAMEWORK_MEGATRON].n_completions, 1);
+    assert_int_equal(set.lanes[FRAMEWORK_BRIDGE].n_completions, 0); /* an override is none */
 }
 
 static void variables_are_read_in_all_forms(void **state)
