@@ -37,13 +37,26 @@ static void set_offload_policy(struct facts *f, bool fits)
 
 /* ---- what the optimizer's sharding is worth ---- */
 
+/* Where a plan file is silent, states are estimated sharded and its framework shards none: what the
+   word would save. */
+static double gain_of_silence(const struct facts *f, const struct config *c, double peak)
+{
+    struct memory_estimate m;
+    struct config whole = *c;
+    if (!c->knobs.distributed_optimizer || facts_bool(f, P_use_distributed_optimizer, true))
+        return 0;
+    whole.knobs.distributed_optimizer = false;
+    return memory_estimate(&whole, &m, NULL) ? (m.peak - peak) / GIB : 0;
+}
+
 static void set_sharding_gain(struct facts *f, const struct config *c, double peak)
 {
     const struct decision *d = &decisions[DECISION_OPTIMIZER_SHARDING];
     struct memory_estimate m;
     struct config other = *c;
     bool sharded = move_take(d, d->moves, &other) && memory_estimate(&other, &m, NULL);
-    set(f, P_zero1_saves_gib, value_double(sharded ? (peak - m.peak) / GIB : 0));
+    double gain = sharded ? (peak - m.peak) / GIB : gain_of_silence(f, c, peak);
+    set(f, P_zero1_saves_gib, value_double(gain));
 }
 
 /* ---- where the time goes ---- */
