@@ -14,7 +14,8 @@ struct mending {
     bool unsafe;
     struct file_report report;
     VEC(struct diag) rejected; /* findings whose fix is none, or not wanted */
-    size_t fixed;
+    size_t n_known;            /* of them what is somebody else's, in front */
+    size_t fixed, fixed_then;  /* now; when what was rejected was last tried again */
 };
 
 static struct file_report check(struct mending *m, struct str text)
@@ -194,6 +195,17 @@ static void leave_known(struct mending *m, const struct fix_wish *wish)
     for (size_t i = 0; i < all->n && wish->known; i++)
         if (baseline_knows(wish->known, all, &all->items[i], wish->known_as, today))
             *VEC_PUSH(m->validation->arena, &m->rejected) = all->items[i];
+    m->n_known = m->rejected.n;
+}
+
+/* Where nothing is left to try: what was wrong beside another finding may be right without it, as
+   the words of one that names a line change with each line above that goes. */
+static bool try_again(struct mending *m)
+{
+    if (m->rejected.n == m->n_known || m->fixed == m->fixed_then) return false;
+    m->rejected.n = m->n_known;
+    m->fixed_then = m->fixed;
+    return true;
 }
 
 static size_t count_unsafe(const struct mending *m)
@@ -218,7 +230,7 @@ struct fixed_text fix_text(struct validation *v, struct str path, struct str tex
     m.report = check(&m, text);
     leave_known(&m, wish);
     size_t most = SIZE_MAX, tried = 1;
-    for (int round = 0; round < MOST_ROUNDS && tried; round++)
+    for (int round = 0; round < MOST_ROUNDS && (tried || try_again(&m)); round++)
         most = mend(&m, most, &tried) ? SIZE_MAX : tried > 1 ? tried / 2 : SIZE_MAX;
     return (struct fixed_text){m.text, m.fixed, wish->unsafe ? 0 : count_unsafe(&m), m.report};
 }

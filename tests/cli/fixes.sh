@@ -56,3 +56,22 @@ cp model_config.yaml kept; cp d.yaml d.kept
 cmp model_config.yaml kept || fail "a key became two words"
 cmp d.yaml d.kept || fail "what was written became something else"
 [ "$(cat c.args)" = '--num-layers 2 --position-embedding-type rope --bf16' ] || fail "said twice: $(cat c.args)"
+
+# what a fix breaks beside another finding it may do alone: two flags of one parameter, and words that name a line below
+cat >e.sh <<'EOF'
+GPT_ARGS="
+    --use-mcore-models \
+    --use-rotary-position-embeddings \
+    --no-position-embedding \
+    --eval-iters 0 \
+    --num-layers 2 \
+    --bf16
+"
+OUTPUT_ARGS="
+    --eval-iters 10
+"
+torchrun pretrain_gpt.py $GPT_ARGS $OUTPUT_ARGS
+EOF
+run 1 "$moeplan" validate --fix e.sh
+has "3 findings in 1 file fixed"
+! grep -q mcore e.sh || fail "left for a second run: $(cat e.sh)"
