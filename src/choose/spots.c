@@ -517,11 +517,12 @@ static void follow_tp(const struct spots *s)
 static void follow_experts(const struct spots *s)
 {
     const struct knobs *base = &s->request->base->knobs;
-    int own = config_traits(s->c)->dispatcher;
+    enum dispatcher own = config_traits(s->c)->dispatcher;
     struct knobs *k = &s->c->knobs;
     bool alone = s->c->model.experts > 0 && k->ep * k->etp == 1 && own == DISPATCH_ALLTOALL;
     bool settled = space_is_settled(s->request, &decisions[DECISION_DISPATCHER]);
-    k->dispatcher = alone && !settled ? (uint8_t)own : base->dispatcher;
+    k->dispatcher = base->dispatcher;
+    if (alone && !settled) k->dispatcher = (uint8_t)own;
 }
 
 /* The last one where it got no spot. */
