@@ -89,7 +89,7 @@ static bool is_listed(const struct node *list, struct str name)
     return false;
 }
 
-/* Keys that only the file itself has: its own code reads them under a name that it puts together. */
+/* Keys that only the file itself has: its own code reads them under a name that it makes up. */
 static struct node *with_words(struct generator *g, const struct node *list,
                                const struct node *words)
 {
@@ -142,16 +142,16 @@ static void write_parser(struct generator *g, const struct node *root)
 
 static void write_program(struct generator *g, const struct node *root)
 {
-    static const char *const known[] = {"moeplan",  "kind",   "name",     "title",      "source",
-                                        "commit",   "date",   "proof",    "sections",   "commands",
-                                        "model",    "checks", "prefixes", "flags",      "keys",
-                                        "parser",   "words",  "world",    "world_when", "sizes",
-                                        "inherits", "keeps",  "release",  "presets",    "makes",
-                                        "means",    "lifts",  NULL};
+    static const char *const known[] = {
+        "moeplan", "kind",     "name",     "title", "source",     "commit",   "date",
+        "proof",   "sections", "commands", "model", "checks",     "prefixes", "flags",
+        "keys",    "parser",   "words",    "world", "world_when", "sizes",    "inherits",
+        "keeps",   "release",  "presets",  "makes", "means",      "lifts",    NULL};
     static const char *const texts[] = {"name",       "title",    "source",  "model",
                                         "world_when", "inherits", "release", NULL};
-    static const char *const lists[] = {"proof", "sections", "commands", "prefixes", "world",
-                                        "sizes", "keeps",    "presets",  "means",    "lifts", NULL};
+    static const char *const lists[] = {"proof", "sections", "commands", "prefixes",
+                                        "world", "sizes",    "keeps",    "presets",
+                                        "means", "lifts",    NULL};
     tables_check_keys(g, root, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; texts[i]; i++)

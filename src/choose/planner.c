@@ -411,8 +411,8 @@ static void leave_dispatcher(const struct search_request *search, struct config 
     if (!taken) space_set(first, base);
 }
 
-/* A framework's own gather of parameters in FP8 goes with an optimizer on the GPU: beside one that is
-   pinned to the CPU no plan has it unasked. */
+/* A framework's own gather of parameters in FP8 goes with an optimizer on the GPU: beside one that
+   is pinned to the CPU no plan has it unasked. */
 static void leave_gather(const struct search_request *search, struct config *base)
 {
     const struct decision *d = &decisions[DECISION_PARAMETER_GATHER];

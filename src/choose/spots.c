@@ -517,12 +517,12 @@ static void follow_tp(const struct spots *s)
 static void follow_experts(const struct spots *s)
 {
     const struct knobs *base = &s->request->base->knobs;
-    enum dispatcher own = config_traits(s->c)->dispatcher;
+    bool own = config_traits(s->c)->dispatcher == DISPATCH_ALLTOALL;
     struct knobs *k = &s->c->knobs;
-    bool alone = s->c->model.experts > 0 && k->ep * k->etp == 1 && own == DISPATCH_ALLTOALL;
+    bool alone = own && s->c->model.experts > 0 && k->ep * k->etp == 1;
     bool settled = space_is_settled(s->request, &decisions[DECISION_DISPATCHER]);
     k->dispatcher = base->dispatcher;
-    if (alone && !settled) k->dispatcher = (uint8_t)own;
+    if (alone && !settled) k->dispatcher = DISPATCH_ALLTOALL;
 }
 
 /* The last one where it got no spot. */

@@ -59,8 +59,8 @@ struct measured {
 
 /* The precision whose products a row's dtype names; BF16 of any other word. */
 enum precision measured_precision(struct str dtype);
-/* The dtype of a precision's products in 8 bit or less: those of delayed scaling are the tensor-wise
-   ones, and a precision that has none gets their name. */
+/* The dtype of a precision's products in 8 bit or less: those of delayed scaling are the
+   tensor-wise ones, and a precision that has none gets their name. */
 struct str measured_dtype(enum precision precision);
 /* Seconds by the laws, at the machine's coefficients; 0: there is no law for it, or a size is
    missing. */

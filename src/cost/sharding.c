@@ -103,7 +103,8 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
 {
     double ranks = (double)knobs_dp(k) * k->cp, expert_ranks = (double)knobs_edp(k);
     double span = ranks * k->tp, expert_span = expert_ranks * k->ep * k->etp;
-    double grad = k->fsdp != FSDP_NONE ? 2 : config_grad_bytes(t->config), param = gathers_low(t, k) ? 1 : 2;
+    double grad = k->fsdp != FSDP_NONE ? 2 : config_grad_bytes(t->config),
+           param = gathers_low(t, k) ? 1 : 2;
     bool whole = shards_parameters(k); /* else only what the optimizer changed */
     double packed = (1 - packed_bytes(k) / 2) * p.packed;
     double dense = whole ? p.dense - packed : p.trained_dense;

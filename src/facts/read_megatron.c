@@ -276,8 +276,7 @@ static void apply_flag(struct yaml *y, struct str name, const struct node *key,
     collect_values(y, value, flag);
     bool alone = y->values.n == 1 && str_eq_nocase(y->values.items[0].text, STR("true"));
     bool empty = y->values.n == 1 && y->values.items[0].text.n == 0 && !value->quoted;
-    flags_apply_found(y->f, word, param, flag, y->values.items,
-                      alone || empty ? 0 : y->values.n);
+    flags_apply_found(y->f, word, param, flag, y->values.items, alone || empty ? 0 : y->values.n);
 }
 
 /* The arguments of one section: flags as keys, or the words themselves. Keys without dashes are

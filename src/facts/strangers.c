@@ -340,7 +340,8 @@ void strangers_report(struct facts *f, struct str *near)
             if (own) check_values(f, own, s); /* not by its prefix */
             note_own(&before, own, s);
             crowd_add(&known, s, STR(""));
-        } else if (p->kind && stranger_was_there(s->name)) { /* a fork stands on a release of its own */
+        } else if (p->kind && stranger_was_there(s->name)) {
+            /* a fork stands on a release of its own */
             crowd_add(&former, s, STR(""));
         } else {
             crowd_add(&unknown, s, slip_of(f, near, i, unknown.n));

@@ -54,8 +54,7 @@ enum { N_HEADLINES = sizeof headlines / sizeof *headlines };
 
 bool said_by_silence(const struct rule_set *rules, enum framework framework, int param)
 {
-    return framework_times_silence(framework, param) ||
-           rules_plans_silent(rules, framework, param);
+    return framework_times_silence(framework, param) || rules_plans_silent(rules, framework, param);
 }
 
 /* Adapters' settings in a run that trains none. */

@@ -249,8 +249,8 @@ bool change_reduce_gradients(struct config *c, int bytes)
     return c->knobs.precision != PREC_FP16; /* has no others */
 }
 
-/* With delayed scaling alone beside an optimizer on the CPU (arguments.py:1885): other recipes cannot
-   cast what is there. */
+/* With delayed scaling alone beside an optimizer on the CPU (arguments.py:1885): other recipes
+   cannot cast what is there. */
 static bool may_gather_in_fp8(const struct knobs *k)
 {
     return k->optimizer_offload <= 0 || k->precision == PREC_FP8_DELAYED;

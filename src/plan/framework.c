@@ -26,7 +26,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             MEGATRON_CORE,
             .recipes_capture = true,
             /* ddp.grad_reduce_in_fp32 = False: releases 0.2 to 0.5 in each model's script below
-               scripts/performance/configs, then perf_recipes/_common.py, but for Kimi-K2 and GLM-5 */
+               scripts/performance/configs, then perf_recipes/_common.py; not GLM-5 and Kimi-K2 */
             .recipes_narrow_gradients = true,
         },
     [FRAMEWORK_AUTOMODEL] =

@@ -18,9 +18,9 @@ struct framework_traits {
     int most_stages;            /* pipeline stages worth trying; 0: as many as there can be */
     enum dispatcher dispatcher; /* that every model and machine can have */
     /* ---- what silence means ---- */
-    bool experts_follow_tensor; /* experts are split like dense weights unless said otherwise */
-    bool text_only;             /* the program builds no vision tower unless images are said */
-    bool recipes_capture;       /* most of its recipes for Blackwell have CUDA graphs */
+    bool experts_follow_tensor;    /* experts are split like dense weights unless said otherwise */
+    bool text_only;                /* the program builds no vision tower unless images are said */
+    bool recipes_capture;          /* most of its recipes for Blackwell have CUDA graphs */
     bool recipes_narrow_gradients; /* nearly all of its performance recipes have bf16 gradients */
     /* ---- how it trains ---- */
     bool schedule_takes_batch; /* a pipeline schedule takes the local batch and cuts it into
@@ -50,16 +50,16 @@ static inline const struct framework_traits *config_traits(const struct config *
 {
     return framework_traits(c->framework);
 }
-/* Bytes of a gradient as it is added up and reduced, for the step time: a plan that does not speak of
-   it describes a run as most are. Its memory is that of what silence means, the larger. */
+/* Bytes of a gradient as it is added up and reduced, for the step time: a plan that does not speak
+   of it describes a run as most are. Its memory is that of what silence means, the larger. */
 static inline int config_grad_bytes(const struct config *c)
 {
     const struct framework_traits *t = config_traits(c);
     bool usual = t->recipes_narrow_gradients && c->unstated & UNSTATED_GRADIENTS;
     return t->bf16_grads || usual ? 2 : c->knobs.grad_bytes;
 }
-/* Whether the step time of a plan that does not speak of the parameter is that of another value than
-   the framework's default. */
+/* Whether the step time of a plan that does not speak of the parameter is that of another value
+   than the framework's default. */
 bool framework_times_silence(enum framework framework, int param);
 /* Tensor-parallel ranks that divide among them what is not a dense linear's: the tokens of router
    and experts, and a token's logits. AutoModel has a plan of its own for no class with experts; the

@@ -452,8 +452,8 @@ static void say_state(const struct knob_saying *s, const struct config *c, const
 }
 
 /* Narrow gradients: Megatron-LM's switch where the optimizer's format does not say so, and Bridge's
-   in any case, as there no other one decides what is reduced, and silence of wide ones means nothing.
-   FP16 has no others. */
+   in any case, as there no other one decides what is reduced, and silence of wide ones means
+   nothing. FP16 has no others. */
 static void say_grads(const struct knob_saying *s, const struct config *c, const struct knob *knob)
 {
     const struct knobs *k = &c->knobs;

@@ -76,12 +76,18 @@ void rules_assume_model(const struct rule_set *set, struct facts *f, struct aren
     assume_all(set, f, ABOUT_MODEL, scratch);
 }
 
+/* Whether plan files mean by their silence what the rule assumes. */
+static bool is_of_files(const struct rule *r)
+{
+    return r->plans_silent && !r->plans_estimated;
+}
+
 bool rules_plans_silent(const struct rule_set *set, enum framework framework, int param)
 {
     const struct rule_lane *lane = &set->lanes[framework];
     for (size_t i = 0; i < lane->n_assumptions; i++) {
         const struct rule *r = set->items[lane->assumptions[i]];
-        if (r->plans_silent && !r->plans_estimated && rule_sets(r, param)) return true;
+        if (is_of_files(r) && rule_sets(r, param)) return true;
     }
     return false;
 }
@@ -91,7 +97,7 @@ void rules_mark_plans_silent(const struct rule_set *set, enum framework framewor
     const struct rule_lane *lane = &set->lanes[framework];
     for (size_t i = 0; i < lane->n_assumptions; i++) {
         const struct rule *r = set->items[lane->assumptions[i]];
-        for (size_t k = 0; k < r->n_set && r->plans_silent && !r->plans_estimated; k++)
+        for (size_t k = 0; k < r->n_set && is_of_files(r); k++)
             marks[r->set[k].param] = true;
     }
 }

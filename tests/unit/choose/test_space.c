@@ -320,7 +320,7 @@ static void resharding_takes_a_decision_back(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(virtual_stages),
     cmocka_unit_test(context_parallelism_of_long_sequences),
-        cmocka_unit_test(context_parallelism_where_states_fill_the_memory),
+    cmocka_unit_test(context_parallelism_where_states_fill_the_memory),
     cmocka_unit_test(a_batch_that_does_not_divide),
     cmocka_unit_test(dispatchers),
     cmocka_unit_test(degrees),

@@ -155,8 +155,7 @@ static void changes_make_it_fit(void **state)
 {
 #define WHOLE HEAD SAID "platform: h100\ngpus: 32\nuse_distributed_optimizer: false\n"
     assert_changes(*state, ask(*state, WHOLE "ep: 8\n"));
-    const struct asked *refused =
-        ask(*state, WHOLE "ep: 4\ntp: 2\nsequence_parallel: false\n");
+    const struct asked *refused = ask(*state, WHOLE "ep: 4\ntp: 2\nsequence_parallel: false\n");
     assert_true(refused->estimate.refusal.errors > 0);
     assert_changes(*state, refused);
 }
