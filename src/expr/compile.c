@@ -41,8 +41,9 @@ uint32_t compile_node(struct compiler *c, enum expr_op op, uint32_t a, uint32_t 
 {
     if (c->nodes.n >= EXPR_MAX_NODES && !c->failed)
         compile_error(c, from, to, "the expression is too long");
-    *VEC_PUSH(c->arena, &c->nodes) =
-        (struct expr_node){.op = (uint8_t)op, .a = a, .b = b, .from = from, .to = to};
+    *VEC_PUSH(c->arena, &c->nodes) = (struct expr_node){
+        .op = (uint8_t)op, .a = (uint16_t)a, .b = (uint16_t)b, .from = from, .to = to};
+    *VEC_PUSH(c->arena, &c->named) = 0;
     return (uint32_t)c->nodes.n - 1;
 }
 
