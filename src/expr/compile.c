@@ -159,6 +159,20 @@ size_t expr_slots(const struct expr *e, const uint32_t **slots)
     return e->n_slots;
 }
 
+bool expr_questions(struct arena *a, const struct expr *e, struct expr_question **out, size_t *n)
+{
+    *out = ARENA_ARRAY(a, struct expr_question, e->n_nodes);
+    *n = 0;
+    for (uint32_t i = 1; i < e->n_nodes; i++) {
+        const struct expr_node *node = &e->nodes[i], *key = &e->nodes[node->b];
+        if (node->op == OP_LOOKUP) return false;
+        if (node->op != OP_LOOKUP_HAS) continue;
+        if (key->op != OP_CONST || e->constants[key->a].kind != VALUE_STRING) return false;
+        (*out)[(*n)++] = (struct expr_question){node->a, e->constants[key->a].s};
+    }
+    return true;
+}
+
 struct str expr_text(const struct expr *e)
 {
     return str_slice(e->source, 0, e->n_text);
