@@ -35,7 +35,7 @@ struct kept_outcome {
 };
 
 struct kept_outcomes {
-    struct kept_outcome places[PLACES]; /* by the address of the expression, linear probing */
+    struct kept_outcome *places[PLACES]; /* by the address of the expression, linear probing */
     size_t n;
 };
 
@@ -58,28 +58,29 @@ static bool list_words(struct arena *a, struct kept_outcome *at, const struct ex
     return true;
 }
 
-static struct kept_outcome *new_place(struct rule_memo *memo, struct kept_outcome *at,
-                                      const struct expr *e)
+static struct kept_outcome *new_place(struct arena *a, const struct expr *e)
 {
     const uint32_t *slots;
     size_t n = expr_slots(e, &slots);
-    if (memo->outcomes->n == MOST) return NULL;
-    if (list_words(memo->arena, at, e))
-        at->facts = ARENA_ARRAY(memo->arena, struct kept_fact, n + 1);
-    memo->outcomes->n++;
-    at->e = e;
-    return at->facts ? at : NULL;
+    struct kept_outcome *kept = ARENA_NEW(a, struct kept_outcome);
+    kept->e = e;
+    if (list_words(a, kept, e)) kept->facts = ARENA_ARRAY(a, struct kept_fact, n + 1);
+    return kept;
 }
 
 struct kept_outcome *memo_place(struct rule_memo *memo, const struct expr *e)
 {
     if (!memo->outcomes) memo->outcomes = ARENA_NEW(memo->arena, struct kept_outcomes);
-    struct kept_outcome *places = memo->outcomes->places;
+    struct kept_outcome **places = memo->outcomes->places;
     size_t i = (size_t)(uintptr_t)e / 8 * 2654435761u / 8 % PLACES;
-    while (places[i].e && places[i].e != e)
+    while (places[i] && places[i]->e != e)
         i = (i + 1) % PLACES;
-    if (!places[i].e) return new_place(memo, &places[i], e);
-    return places[i].facts ? &places[i] : NULL;
+    if (!places[i] && memo->outcomes->n == MOST) return NULL;
+    if (!places[i]) {
+        places[i] = new_place(memo->arena, e);
+        memo->outcomes->n++;
+    }
+    return places[i]->facts ? places[i] : NULL;
 }
 
 static bool is_scalar(enum value_kind kind)
