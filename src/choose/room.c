@@ -14,22 +14,27 @@ static void fill(const struct search *s, struct contender *o, const struct memor
     contender_fill_memory(o, memory);
 }
 
-/* Fills s->memory too. */
-static bool estimate(struct search *s, struct contender *o, struct memory_estimate *memory)
+/* Fills s->memory too. `whole`: what does not fit counts as well. */
+static bool estimate(struct search *s, bool whole, struct contender *o,
+                     struct memory_estimate *memory)
 {
     search_take_memory(s);
     if (!memory_divide(&s->c, s->memory)) return false;
-    memory_peaks_if_fits(s->memory, memory);
+    if (whole)
+        memory_peaks_if_fits(s->memory, memory);
+    else
+        memory_peaks_or_over(s->memory, memory);
     fill(s, o, memory);
     return true;
 }
 
-/* Whether it fits; the least of all is remembered. */
+/* Whether it fits; until something does the least of all is remembered. */
 static bool judge(struct search *s, const struct contender *o)
 {
     bool room = fits(s, o);
     s->out->searched++;
     s->out->feasible += room;
+    if (s->finalists.n_fast > 0) return room;
     if (s->out->has_least && o->peak >= s->out->least.peak) return room;
     s->out->least = *o;
     s->out->has_least = true;
@@ -40,17 +45,19 @@ bool room_is_there(struct search *s, struct contender *o)
 {
     struct memory_estimate memory;
     *o = (struct contender){.fits = FITS_NO};
-    return estimate(s, o, &memory) && judge(s, o);
+    return estimate(s, true, o, &memory) && judge(s, o);
 }
 
-/* *in_step: it is the optimizer's step that needs most, before its layers are moved. */
+/* *in_step: it is the optimizer's step that needs most, before its layers are moved; NULL: nobody
+   asks. */
 static bool find_room(struct search *s, struct contender *o, bool *moved, bool *in_step)
 {
     struct memory_estimate memory;
     *o = (struct contender){.fits = FITS_NO};
-    *moved = *in_step = false;
-    if (!estimate(s, o, &memory)) return false;
-    *in_step = memory.stages[memory.fullest].phase == 'C';
+    *moved = false;
+    if (in_step) *in_step = false;
+    if (!estimate(s, in_step || s->tight || s->finalists.n_fast == 0, o, &memory)) return false;
+    if (in_step) *in_step = memory.stages[memory.fullest].phase == 'C';
     if (!fits(s, o)) {
         search_take_layers(s);
         *moved = split_to_fit(&s->c, s->rates, s->memory, &memory, &s->layout);
@@ -61,21 +68,29 @@ static bool find_room(struct search *s, struct contender *o, bool *moved, bool *
 
 bool room_is_found(struct search *s, struct contender *o, bool *moved)
 {
-    bool in_step;
-    return find_room(s, o, moved, &in_step);
+    return find_room(s, o, moved, NULL);
+}
+
+/* Where the schedule of the present stages is kept. */
+static struct memory_flights *flights_slot(struct search *s, int most_vpp)
+{
+    const struct knobs *k = &s->c.knobs;
+    unsigned at = (unsigned)(k->pp * 31 + k->vpp) * 31 + (unsigned)most_vpp;
+    return &s->flights[at % SEARCH_KNOWN_FLIGHTS];
 }
 
 static double floor_of(struct search *s, int most_vpp)
 {
     search_take_memory(s);
-    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false, &s->flights, s->memory);
+    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false,
+                        flights_slot(s, most_vpp), s->memory);
 }
 
 static bool lacks(struct search *s, int most_vpp)
 {
     search_take_memory(s);
     return memory_lacks(&s->c, most_vpp, s->spots.kind_counts, !s->tight,
-                        s->c.machine.capacity_bytes, &s->flights, s->memory);
+                        s->c.machine.capacity_bytes, flights_slot(s, most_vpp), s->memory);
 }
 
 /* What surely fits has room for the upper end of its estimate, what may for the estimate. */

@@ -55,6 +55,7 @@ struct settled {
     size_t words, n, n_fast; /* of a set; of all */
     int n_recompute;
     uint64_t *sets, *near;
+    bool any_near;       /* else near is empty */
     uint64_t *fast;      /* [n_recompute][words]: what may matter without offload */
     uint64_t *no_slower; /* [words] scratch of settled_is_fast */
 };
@@ -90,7 +91,7 @@ struct family {
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
    plans differ in what is around the layers. */
-enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 192 };
+enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 192, SEARCH_KNOWN_FLIGHTS = 32 };
 
 struct known_layers {
     struct knobs key; /* time_layers_key */
@@ -190,7 +191,7 @@ struct search {
     struct known_kernels *known_kernels;
     struct memory_coefficients memory_coefficients;
     struct memory_work *memory;
-    struct memory_flights flights;      /* of the last schedule that was asked */
+    struct memory_flights flights[SEARCH_KNOWN_FLIGHTS];
     struct known_memory **known_memory; /* [SEARCH_KNOWN_MEMORY], likewise */
     struct finalists finalists;
     struct shown shown[FINALISTS_FAST];
