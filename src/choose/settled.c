@@ -62,15 +62,16 @@ void settled_open(struct search *s)
     memset(x->fast, 0, x->n_fast * sizeof *x->fast);
 }
 
-void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload)
+void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload,
+                     bool near)
 {
     struct settled *x = sets_of(s);
     size_t at = number_of(s, v);
-    x->any_near = true;
+    x->any_near |= near;
     for (uint64_t none = room_keeping_more(s, recompute, offload); none;) {
         uint64_t *set = set_of(x, take_lowest(&none), offload) + at / WORD;
         *set |= (uint64_t)1 << at % WORD;
-        x->near[set - x->sets] |= (uint64_t)1 << at % WORD;
+        if (near) x->near[set - x->sets] |= (uint64_t)1 << at % WORD;
     }
 }
 

@@ -343,9 +343,10 @@ size_t variants_words(size_t n);
 void settled_start(struct search *s);
 /* Nor on the present stages but what is so on all of the class; what is fast is not known. */
 void settled_open(struct search *s);
-/* Notes that a variant has no room on the class of stages with an offload and a state of
-   recomputation: nor has it with those that keep more. */
-void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload);
+/* Notes that a variant has no room with an offload and a state of recomputation: nor has it with
+   those that keep more. `near`: on all of the class. */
+void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload,
+                     bool near);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
    those that are no faster, repeat no less and offload no less. `near`: on all of the class. */
 void settled_add(struct search *s, const struct variant *v, int recompute, int offload, bool near);
