@@ -398,11 +398,11 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     return room_is_known_cramped(s, recompute, offload);
 }
 
-/* Of the states `among` those that surely have no room with an offload. */
-static uint64_t never_with(struct search *s, int offload, int most_vpp, uint64_t among,
+/* Of the states of which it is not known whether they surely have no room with an offload, and of
+   those that are known to have none, those that have none. */
+static uint64_t never_with(struct search *s, int offload, int most_vpp, struct room known,
                            uint64_t *asked)
 {
-    struct room known = {.roomy = ~among};
     const struct ladder *ladder = ladder_of(s, offload);
     while (~(known.roomy | known.cramped)) {
         int state = next_state(s, ladder, known.roomy | known.cramped, s->never_edge);
@@ -417,14 +417,49 @@ static uint64_t never_with(struct search *s, int offload, int most_vpp, uint64_t
     return known.cramped & ~known.roomy;
 }
 
-uint64_t room_never(struct search *s, uint32_t offloads, int most_vpp, uint64_t *asked)
+/* Whether what is asked of one spot tells something of others of its family: of a step of one
+   microbatch, or of several passes, it does not (room_is_hopeless). */
+static bool asks_family(const struct search *s, uint32_t offloads)
 {
-    uint64_t never = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute), unused = 0;
+    const struct knobs *k = &s->c.knobs;
+    bool alone = offloads & (offloads - 1);
+    return !alone && s->finalists.n_fast > 0 && knobs_microbatches(k) > 1 && knobs_schedules(k) == 1;
+}
+
+/* The same plan needs no less with a larger micro-batch: adds what is known of others to *known and
+   *asked. */
+static void ask_family(const struct known_never *x, struct known_never own, struct room *known,
+                       uint64_t *asked)
+{
+    for (; x; x = x->next) {
+        if (x->kind != own.kind || x->offload != own.offload || x->least_vpp != own.least_vpp ||
+            x->most_vpp != own.most_vpp)
+            continue;
+        if (x->mbs <= own.mbs) known->cramped |= x->never, *asked |= x->asked;
+        if (x->mbs >= own.mbs) known->roomy |= ~x->never;
+    }
+    known->cramped &= ~known->roomy;
+}
+
+uint64_t room_never(struct search *s, const struct spot *spot, uint32_t offloads, int most_vpp,
+                    uint64_t *asked)
+{
+    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute), unused = 0;
+    const struct knobs *k = &s->c.knobs;
+    struct known_never **family = &s->families[spot->family].never;
+    int first = __builtin_ctz(offloads);
+    struct room known = {.roomy = ~all};
+    bool shared = asks_family(s, offloads);
     *asked = 0;
     if (s->request->exhaustive) return 0;
-    never = never_with(s, __builtin_ctz(offloads), most_vpp, never, asked);
+    struct known_never own = {*family, s->kind, first, k->mbs, k->vpp, most_vpp, 0, 0};
+    if (shared) ask_family(*family, own, &known, asked);
+    uint64_t never = own.never = never_with(s, first, most_vpp, known, asked);
+    own.asked = *asked &= never;
+    if (shared) *family = arena_dup(s->arena, &own, sizeof own);
     for (offloads &= offloads - 1; offloads && never; offloads &= offloads - 1)
-        never = never_with(s, __builtin_ctz(offloads), most_vpp, never, &unused);
+        never = never_with(s, __builtin_ctz(offloads), most_vpp, (struct room){.roomy = ~never},
+                           &unused);
     return never;
 }
 

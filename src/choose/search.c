@@ -130,6 +130,7 @@ static void forget_families(struct search *s)
     for (size_t i = 0; i < s->spots.n_families; i++) {
         struct family *f = &s->families[i];
         f->roomy = 0;
+        f->never = NULL;
         if (s->tight || s->c.machine.capacity_bytes > f->within) f->hopeless = INT_MAX;
     }
 }

@@ -148,7 +148,7 @@ static void queue(struct search *s, struct spot *spot)
         search_set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
         if (!class_matters(s, spot, most)) continue;
-        turn->never[more] = room_never(s, offloads_asked(s), most, &turn->asked[more]);
+        turn->never[more] = room_never(s, spot, offloads_asked(s), most, &turn->asked[more]);
         if (s->any) continue; /* then no bound is read */
         turn->least[more] = order_bound(s, turn->never[more], most);
         bound = smaller(bound, turn->least[more].any * prefer_factor(spot->wish));

@@ -81,12 +81,21 @@ struct room {
 };
 enum { UNKNOWN_EDGE = -1 };
 
+/* What room_never found on a spot of a family, with one offload. */
+struct known_never {
+    struct known_never *next;
+    size_t kind;
+    int offload, mbs, least_vpp, most_vpp;
+    uint64_t never, asked;
+};
+
 /* What is known of spots that share all but the micro-batch. */
 struct family {
     int least_mbs;       /* of all of them */
     int roomy, hopeless; /* the largest for which something may fit, the smallest for which nothing
                             does, as far as was asked: 0 and INT_MAX at first */
     double within;       /* bytes of the GPU for which it was asked that it is hopeless */
+    struct known_never *never; /* of this GPU */
 };
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
@@ -277,7 +286,8 @@ bool room_is_denied_to_all(struct search *s);
 /* The states of recomputation, as bits, of which that is so with each of some offloads on the
    present spot, whatever the other switches, as far as those tell that were asked. *asked: these
    alone, of the first offload. */
-uint64_t room_never(struct search *s, uint32_t offloads, int most_vpp, uint64_t *asked);
+uint64_t room_never(struct search *s, const struct spot *spot, uint32_t offloads, int most_vpp,
+                    uint64_t *asked);
 /* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload:
    where that has no room, none of them has beside the same switches. */
 uint64_t room_keeping_more(struct search *s, int recompute, int offload);
