@@ -85,7 +85,7 @@ static struct known_memory *memory_slot(struct search *s, const struct knobs *ke
         *slot = arena_room(s->arena, sizeof **slot);
         (*slot)->saved = NULL;
     }
-    (*slot)->key = *key;
+    if (!*known) (*slot)->key = *key;
     return *slot;
 }
 

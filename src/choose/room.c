@@ -291,10 +291,10 @@ void room_is_noted(struct search *s, int recompute, int offload)
         if (kind->more_offload[offload] >> i & 1) s->rooms[i].roomy |= roomy;
 }
 
-void room_start(struct search *s, uint32_t offloads, uint64_t asked)
+void room_start(struct search *s, uint32_t offloads, uint64_t never)
 {
     memset(s->near_rooms, 0, sizeof s->near_rooms);
-    note_cramped(s, s->near_rooms, asked, __builtin_ctz(offloads));
+    note_cramped(s, s->near_rooms, never, __builtin_ctz(offloads));
 }
 
 void room_forget(struct search *s)
@@ -398,68 +398,67 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     return room_is_known_cramped(s, recompute, offload);
 }
 
-/* Of the states of which it is not known whether they surely have no room with an offload, and of
-   those that are known to have none, those that have none. */
-static uint64_t never_with(struct search *s, int offload, int most_vpp, struct room known,
-                           uint64_t *asked)
+/* The states that surely have no room with an offload: those that are known to have none, and what
+   is asked of those of which nothing is known. */
+static uint64_t never_with(struct search *s, int offload, int most_vpp, struct room known)
 {
     const struct ladder *ladder = ladder_of(s, offload);
     while (~(known.roomy | known.cramped)) {
         int state = next_state(s, ladder, known.roomy | known.cramped, s->never_edge);
-        if (lean_is_denied(s, state, offload, most_vpp)) {
+        if (lean_is_denied(s, state, offload, most_vpp))
             known.cramped |= ladder->less[state];
-            *asked |= (uint64_t)1 << state;
-        } else {
+        else
             known.roomy |= ladder->more[state];
-        }
     }
     s->never_edge = edge_of(s, ladder, &known);
     return known.cramped & ~known.roomy;
 }
 
-/* Whether what is asked of one spot tells something of others of its family: of a step of one
-   microbatch, or of several passes, it does not (room_is_hopeless). */
-static bool asks_family(const struct search *s, uint32_t offloads)
+/* Whether what is asked of the present spot tells something of others of its family: of a step of
+   one microbatch, or of several passes, it does not (room_is_hopeless), nor before anything fits. */
+static bool tells_family(const struct search *s)
 {
     const struct knobs *k = &s->c.knobs;
-    bool alone = offloads & (offloads - 1);
-    return !alone && s->finalists.n_fast > 0 && knobs_microbatches(k) > 1 && knobs_schedules(k) == 1;
+    return s->finalists.n_fast > 0 && knobs_microbatches(k) > 1 && knobs_schedules(k) == 1;
 }
 
-/* The same plan needs no less with a larger micro-batch: adds what is known of others to *known and
-   *asked. */
-static void ask_family(const struct known_never *x, struct known_never own, struct room *known,
-                       uint64_t *asked)
+/* The same plan needs no less with a larger micro-batch: adds to *known what is known of others. */
+static void ask_family(const struct known_never *x, const struct known_never *own,
+                       struct room *known)
 {
     for (; x; x = x->next) {
-        if (x->kind != own.kind || x->offload != own.offload || x->least_vpp != own.least_vpp ||
-            x->most_vpp != own.most_vpp)
+        if (x->kind != own->kind || x->offload != own->offload || x->least_vpp != own->least_vpp ||
+            x->most_vpp != own->most_vpp)
             continue;
-        if (x->mbs <= own.mbs) known->cramped |= x->never, *asked |= x->asked;
-        if (x->mbs >= own.mbs) known->roomy |= ~x->never;
+        if (x->mbs <= own->mbs) known->cramped |= x->never;
+        if (x->mbs >= own->mbs) known->roomy |= ~x->never;
     }
-    known->cramped &= ~known->roomy;
+}
+
+/* never_with, and what the spots of the same family tell. */
+static uint64_t never_in_family(struct search *s, const struct spot *spot, int offload,
+                                int most_vpp, struct room known)
+{
+    const struct knobs *k = &s->c.knobs;
+    struct known_never **family = &s->families[spot->family].never;
+    struct known_never own = {*family, s->kind, offload, k->mbs, k->vpp, most_vpp, 0};
+    if (!tells_family(s)) return never_with(s, offload, most_vpp, known);
+    ask_family(*family, &own, &known);
+    own.never = never_with(s, offload, most_vpp, known);
+    *family = arena_dup(s->arena, &own, sizeof own);
+    return own.never;
 }
 
 uint64_t room_never(struct search *s, const struct spot *spot, uint32_t offloads, int most_vpp,
-                    uint64_t *asked)
+                    uint64_t *first)
 {
-    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute), unused = 0;
-    const struct knobs *k = &s->c.knobs;
-    struct known_never **family = &s->families[spot->family].never;
-    int first = __builtin_ctz(offloads);
-    struct room known = {.roomy = ~all};
-    bool shared = asks_family(s, offloads);
-    *asked = 0;
+    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute), never;
+    *first = 0;
     if (s->request->exhaustive) return 0;
-    struct known_never own = {*family, s->kind, first, k->mbs, k->vpp, most_vpp, 0, 0};
-    if (shared) ask_family(*family, own, &known, asked);
-    uint64_t never = own.never = never_with(s, first, most_vpp, known, asked);
-    own.asked = *asked &= never;
-    if (shared) *family = arena_dup(s->arena, &own, sizeof own);
+    never = *first = never_in_family(s, spot, __builtin_ctz(offloads), most_vpp,
+                                     (struct room){.roomy = ~all});
     for (offloads &= offloads - 1; offloads && never; offloads &= offloads - 1)
-        never = never_with(s, __builtin_ctz(offloads), most_vpp, (struct room){.roomy = ~never},
-                           &unused);
+        never = never_with(s, __builtin_ctz(offloads), most_vpp, (struct room){.roomy = ~never});
     return never;
 }
 

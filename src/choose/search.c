@@ -150,8 +150,10 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->known_layers = ARENA_ARRAY(a, struct known_layers *, SEARCH_KNOWN_LAYERS);
     s->known_kernels = ARENA_NEW(a, struct known_kernels);
     s->known_kernels->f = s->timing.f;
-    s->known_kernels->shared = ARENA_ARRAY(a, struct time_shared, TIME_SHARED);
+    s->known_kernels->shared = arena_room(a, TIME_SHARED * sizeof *s->known_kernels->shared);
     s->known_kernels->ends = arena_room(a, TIME_ENDS * sizeof *s->known_kernels->ends);
+    for (int i = 0; i < TIME_SHARED; i++)
+        s->known_kernels->shared[i].key.tp = 0;
     for (int i = 0; i < TIME_ENDS; i++)
         s->known_kernels->ends[i].key.tp = 0;
     s->kinds = (struct kinds){.request = request, .arena = a, .kernels = s->known_kernels};

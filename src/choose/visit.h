@@ -86,7 +86,7 @@ struct known_never {
     struct known_never *next;
     size_t kind;
     int offload, mbs, least_vpp, most_vpp;
-    uint64_t never, asked;
+    uint64_t never;
 };
 
 /* What is known of spots that share all but the micro-batch. */
@@ -121,7 +121,7 @@ struct turn {
     double around;
     struct least_seconds least[2]; /* of their step time, without and with virtual stages */
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
-    uint64_t asked[2]; /* of these, those that were asked, of the first offload */
+    uint64_t first[2]; /* those that have none with the first offload that was asked */
     bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 
@@ -284,16 +284,16 @@ bool room_is_denied(struct search *s, int most_vpp);
 /* The same of all virtual stages of the class being visited. */
 bool room_is_denied_to_all(struct search *s);
 /* The states of recomputation, as bits, of which that is so with each of some offloads on the
-   present spot, whatever the other switches, as far as those tell that were asked. *asked: these
-   alone, of the first offload. */
+   present spot, whatever the other switches, as far as those tell that were asked. *first: with the
+   first of them alone. */
 uint64_t room_never(struct search *s, const struct spot *spot, uint32_t offloads, int most_vpp,
-                    uint64_t *asked);
+                    uint64_t *first);
 /* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload:
    where that has no room, none of them has beside the same switches. */
 uint64_t room_keeping_more(struct search *s, int recompute, int offload);
 /* Nothing is known of the class of stages visited from here on but what has no room with the first
    of some offloads (room_never), */
-void room_start(struct search *s, uint32_t offloads, uint64_t asked);
+void room_start(struct search *s, uint32_t offloads, uint64_t never);
 /* nor of the present ones but what is so on all of the class. */
 void room_forget(struct search *s);
 /* Notes that a plan with the state of recomputation and the offload has room. */

@@ -105,7 +105,9 @@ void memory_measure_saved(const struct config *c, const struct memory_coefficien
 struct knobs memory_layers_key(const struct knobs *k)
 {
     struct knobs x = time_layers_key(k);
-    x.grad_bytes = 0;
+    x.grad_bytes = x.main_param_bytes = 0;
+    x.ce_fusion = 0;
+    x.reshard_after_forward = x.reshard_stated = false;
     x.cp_comm = 0; /* keys that others have are given back in the layer */
     return x;
 }

@@ -90,7 +90,7 @@ static void time_from_shared(const struct config *c, struct known_kernels *known
                              struct time_layers *out)
 {
     const struct model_shape *m = &c->model;
-    if (memcmp(&x->key, key, sizeof *key) != 0) {
+    if (x->key.tp != key->tp || memcmp(&x->key, key, sizeof *key) != 0) {
         x->key = *key;
         x->layers.timing = timing_of_known(c, known);
         for (int i = 0; i < m->n_kinds; i++)
