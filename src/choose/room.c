@@ -82,8 +82,8 @@ static struct memory_flights *flights_slot(struct search *s, int most_vpp)
 static double floor_of(struct search *s, int most_vpp)
 {
     search_take_memory(s);
-    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false,
-                        flights_slot(s, most_vpp), s->memory);
+    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false, flights_slot(s, most_vpp),
+                        s->memory);
 }
 
 static bool lacks(struct search *s, int most_vpp)
@@ -415,7 +415,8 @@ static uint64_t never_with(struct search *s, int offload, int most_vpp, struct r
 }
 
 /* Whether what is asked of the present spot tells something of others of its family: of a step of
-   one microbatch, or of several passes, it does not (room_is_hopeless), nor before anything fits. */
+   one microbatch, or of several passes, it does not (room_is_hopeless), nor before anything fits.
+ */
 static bool tells_family(const struct search *s)
 {
     const struct knobs *k = &s->c.knobs;
@@ -455,8 +456,8 @@ uint64_t room_never(struct search *s, const struct spot *spot, uint32_t offloads
     uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute), never;
     *first = 0;
     if (s->request->exhaustive) return 0;
-    never = *first = never_in_family(s, spot, __builtin_ctz(offloads), most_vpp,
-                                     (struct room){.roomy = ~all});
+    never = *first =
+        never_in_family(s, spot, __builtin_ctz(offloads), most_vpp, (struct room){.roomy = ~all});
     for (offloads &= offloads - 1; offloads && never; offloads &= offloads - 1)
         never = never_with(s, __builtin_ctz(offloads), most_vpp, (struct room){.roomy = ~never});
     return never;

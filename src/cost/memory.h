@@ -152,8 +152,8 @@ void memory_peaks(const struct memory_work *w, struct memory_estimate *out);
 /* The same, but where it fits, without the `stages` that need no more than the one before, which
    may be as uncertain as to count in `peak_low`. */
 void memory_peaks_if_fits(const struct memory_work *w, struct memory_estimate *out);
-/* That without the peaks of what does not fit: stages are worked out until one needs more than there
-   is; the others have no `high` (0) but what memory_high_of works out. */
+/* That without the peaks of what does not fit: stages are worked out until one needs more than
+   there is; the others have no `high` (0) but what memory_high_of works out. */
 void memory_peaks_or_over(const struct memory_work *w, struct memory_estimate *out);
 double memory_high_of(const struct memory_work *w, int stage, struct memory_estimate *m);
 /* The memory of one stage at its peak. */

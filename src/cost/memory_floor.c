@@ -349,8 +349,8 @@ static int room_for(const struct floor *f, double capacity)
     return sum;
 }
 
-/* The same beside the others, wherever they stand, as in front, where most are in flight: best[j] of
-   the ranks so far, which have j of them. */
+/* The same beside the others, wherever they stand, as in front, where most are in flight: best[j]
+   of the ranks so far, which have j of them. */
 static int room_beside(const struct floor *f, const struct whole *x, double capacity)
 {
     int best[MOST_OTHERS + 1] = {0}, n = x->n_others;

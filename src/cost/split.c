@@ -567,8 +567,8 @@ static bool fit_once(struct config *c, const struct time_rates *rates, struct me
 {
     struct split s;
     split_init(&s, c, rates);
-    bool divided =
-        s.mixed && s.vpp == 1 ? fit_mixed(&s, c, w, m, slot, before) : fit_alike(&s, c, w, m, slot, before);
+    bool divided = s.mixed && s.vpp == 1 ? fit_mixed(&s, c, w, m, slot, before)
+                                         : fit_alike(&s, c, w, m, slot, before);
     if (!divided || !memory_divide(c, w)) return false;
     memory_peaks_or_over(w, m);
     return true;
