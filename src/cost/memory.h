@@ -169,7 +169,8 @@ struct memory_flights {
     int pp, vpp, most_vpp, group_size; /* pp 0: none yet */
     int64_t microbatches;
     uint32_t last_kinds; /* of layers, as bits, that may stand last on a rank */
-    double flight[COST_MAX_STAGES], last[COST_MAX_STAGES], least, most; /* least, most: of flight */
+    double flight[COST_MAX_STAGES], last[COST_MAX_STAGES];
+    double least, most, lowest; /* least, most: of flight; lowest: of last */
 };
 /* Bytes that the estimate of `c`, or its upper end, reaches on some stage however the search
    divides its layers, with its virtual stages or any number from there to `most_vpp`; 0 where the

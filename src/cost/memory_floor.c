@@ -141,7 +141,7 @@ static void set_flights(struct memory_flights *x, const struct config *c, int mo
     most.vpp = most_vpp;
     x->pp = k->pp, x->vpp = k->vpp, x->most_vpp = most_vpp, x->group_size = k->group_size;
     x->microbatches = knobs_scheduled(k);
-    x->least = INFINITY;
+    x->least = x->lowest = INFINITY;
     x->most = 0;
     for (int r = 0; r < k->pp; r++) {
         double last, other, one = mean_flight(k, r, &last);
@@ -152,6 +152,7 @@ static void set_flights(struct memory_flights *x, const struct config *c, int mo
         x->flight[r] = one;
         x->last[r] = last;
         x->least = smaller(x->least, one);
+        x->lowest = smaller(x->lowest, last);
         x->most = larger(x->most, one);
     }
 }
@@ -314,7 +315,7 @@ struct whole {
 static struct whole whole_of(const struct floor *f)
 {
     struct whole x = {.other = NULL};
-    double low = f->flights->least, high = f->flights->most;
+    double low = smaller(f->flights->least, f->flights->lowest), high = f->flights->most;
     double one_low = on(f, f->unit, low), one_high = on(f, f->unit, high);
     for (int i = 0; i < f->w->c->model.n_kinds; i++) {
         const struct bytes *one = &f->layers[i];
