@@ -655,6 +655,24 @@ static void experts_are_launched_in_a_loop(void **state)
     assert_near(layer_of(c, moe_layer).forward.ops, fused, 1e-12);
 }
 
+/* Delayed scaling costs the host time for each operation of a model that computes so; none of what
+   computes in 16 bit, nor of a chip without FP8. */
+static void delayed_scaling_costs_host_time(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", DENSE, "");
+    coefficient(c, "host_op_s", 1e-3);
+    coefficient(c, "delayed_host", 1.5);
+    struct timing plain = timing_of(c);
+    assert_near(plain.host_op_s, 1e-3, 1e-15);
+    c->knobs.precision = PREC_FP8_DELAYED;
+    assert_near(timing_of(c).host_op_s, 1.5e-3, 1e-15);
+    c->knobs.precision = PREC_FP8_TENSORWISE;
+    assert_near(timing_of(c).host_op_s, 1e-3, 1e-15);
+    c->knobs.precision = PREC_FP8_DELAYED;
+    c->machine.peak_fp8 = 0;
+    assert_near(timing_of(c).host_op_s, 1e-3, 1e-15);
+}
+
 /* Experts outside one kernel take turns on four streams: of each one's start a quarter is seen, of
    one alone all of it. */
 static void experts_start_on_streams(void **state)
