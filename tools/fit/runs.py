@@ -39,7 +39,9 @@ TYPICAL = 1.7   # TFLOP/s a watt of a chip that throttles as the shared value sa
 WIDTHS = (0.5, 1.0, 2.0)   # times the log sd of chips' deviations, among which runs left out choose; CHIPS has what all of them choose
 CLUSTER_SD = 0.03   # of the pace of a publisher's cluster, where several publish the same model on the same chip
 NOISE = 0.025
-BEND = 0.5   # times NOISE: beyond it a run pulls with constant strength. Of 0.35 to 2.5 that which leaves runs left out the least errors
+# Times NOISE: beyond BEND a run pulls with constant strength, beyond LOST less and less, as what a publisher does not say moves no
+# coefficient. Of 0.35 to 2.5 and 2.8 to infinity those with which runs left out have the least errors, the median and nine in ten.
+BEND, LOST = 1.0, 6.0
 WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
 HELD = 1e-4   # log sd of what stays at its prior
 # What is left out together.
@@ -264,7 +266,7 @@ class _Problem(Problem):
     """The slopes of effects are known."""
 
     def __init__(self, start, sd, measured, weights, predict, effects):
-        super().__init__(start, sd, measured, weights, predict, noise=NOISE, bend=BEND)
+        super().__init__(start, sd, measured, weights, predict, noise=NOISE, bend=BEND, lost=LOST)
         self.effects = effects
 
     def slopes(self):
