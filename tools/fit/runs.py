@@ -18,7 +18,7 @@ import tempfile
 from collections import defaultdict
 
 from platforms import Platforms, platform_file
-from solve import Problem, inverse_diagonal, quantile, spread
+from solve import Problem, bound_of_next, inverse_diagonal, quantile, spread
 
 ACCURACY = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'accuracy')
 FILES = ('runs.jsonl', 'mlperf.jsonl')
@@ -327,13 +327,13 @@ def intervals(fit, shipped):
 
 
 def model_errors(left, alone, classes, rows):
-    """Of each class the log sd that, with those of the coefficients, holds nine of ten runs that were left out: of all, and of those
-    of each file, as a benchmark's races and training proper differ."""
+    """Of each class the log sd that, with those of the coefficients, holds nine of ten runs that nobody has shown: more than nine of
+    ten of those that were left out, of all, and of those of each file, as a benchmark's races and training proper differ."""
     by = defaultdict(lambda: defaultdict(list))
     for i, e in left.items():
         for part in 'all', rows[i]['file']:
             by[classes[i]][part].append(math.sqrt(max(0.0, (e / WITHIN) ** 2 - alone[i] ** 2)))
-    return {k: (max(LEAST_ERROR, *(quantile(e, 0.9) for part, e in parts.items() if part == 'all' or len(e) >= FEWEST)), len(parts['all']))
+    return {k: (max(LEAST_ERROR, *(bound_of_next(e, 0.9) for part, e in parts.items() if part == 'all' or len(e) >= FEWEST)), len(parts['all']))
             for k, parts in by.items()}
 
 

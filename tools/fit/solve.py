@@ -85,6 +85,11 @@ def quantile(values, part):
     return values[min(len(values) - 1, int(part * len(values)))] if values else float('nan')
 
 
+def bound_of_next(values, part):
+    """Below which another value lies with that probability, if it is one of their kind: one of n + 1 places as good as any."""
+    return sorted(values)[min(len(values), math.ceil(part * (len(values) + 1))) - 1]
+
+
 def spread(errors):
     """Median and p90 of the size of log errors, as text in per cent."""
     sizes = [math.expm1(abs(e)) for e in errors]

@@ -659,7 +659,7 @@ static void experts_are_launched_in_a_loop(void **state)
    computes in 16 bit, nor of a chip without FP8. */
 static void delayed_scaling_costs_host_time(void **state)
 {
-    struct config *c = round_plan(*state, "megatron", DENSE, "");
+    struct config *c = round_plan(*state, "megatron", "", "");
     coefficient(c, "host_op_s", 1e-3);
     coefficient(c, "delayed_host", 1.5);
     struct timing plain = timing_of(c);
@@ -1021,6 +1021,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ends_of_a_step_hide_nothing),
     cmocka_unit_test(kernels_hide_no_more_than_they_last),
     cmocka_unit_test(experts_are_launched_in_a_loop),
+    cmocka_unit_test(delayed_scaling_costs_host_time),
     cmocka_unit_test(experts_start_on_streams),
     cmocka_unit_test(a_trained_table_adds_its_gradient),
     cmocka_unit_test(silence_on_gradients_is_as_recipes_have_it),
