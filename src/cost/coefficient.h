@@ -117,6 +117,7 @@
     X(fsdp_first_gather, 0.5)     /* part of the first gather with nothing beside it */            \
     X(host_op_s, 28e-6)           /* s of host time an operation */                                \
     X(host_launch, 0.1)           /* part of that of one of many launches by one call */           \
+    X(delayed_host, 1)            /* host time of an operation with delayed scaling over others' */ \
     X(backward_ops, 1.6)          /* host operations of backward for one of forward */             \
     X(gpu_gap_s, 2.4e-6)          /* s the GPU idles an operation, captured or not */              \
     X(sync_s, 60e-6)              /* s a device-to-host synchronisation */                         \

@@ -141,7 +141,7 @@ static double shown(const struct pass *x)
 static double duration(const struct timing *t, const struct pass *x, bool waits)
 {
     double gpu = shown(x) + x->gpu_ops * t->f.gpu_gap_s;
-    return mix(gpu, x->ops * t->f.host_op_s, waits);
+    return mix(gpu, x->ops * t->host_op_s, waits);
 }
 
 /* Tensor cores that are busy all the time draw the power that holds the clocks down: their kernels

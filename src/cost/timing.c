@@ -173,6 +173,7 @@ static void set_precision(struct timing *t)
                   : p == PREC_FP8_DELAYED    ? f->quantise_delayed
                                              : 1;
     t->quantise_bytes = t->low ? f->quantise * part : 0;
+    t->host_op_s = f->host_op_s * (t->low && p == PREC_FP8_DELAYED ? f->delayed_host : 1);
     t->experts_only = t->low && config_traits(t->config)->low_experts_only;
 }
 

@@ -57,6 +57,7 @@ struct timing {
     bool low;              /* TE linears run in FP8 or FP4 */
     bool paced;            /* own runs of the model set the platform's pace */
     bool experts_only;     /* only expert GEMMs do (AutoModel) */
+    double host_op_s;      /* seconds the host takes for an operation */
     uint32_t captured;     /* bits SCOPE_*: what CUDA graphs hold */
     uint32_t repeated;     /* bits MOD_*: what selective recomputation repeats */
     struct dispatch_law law;

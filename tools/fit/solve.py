@@ -30,13 +30,14 @@ def inverse_diagonal(a):
 
 class Problem:
     """Coefficients as logs over their start. predict(keys -> value) gives a log prediction for each row, None where there is none.
-    sd: of each coefficient's log. noise: of a row's log; beyond `bend` of it a row pulls with constant strength."""
+    sd: of each coefficient's log. noise: of a row's log; beyond `bend` of it a row pulls with constant strength, and beyond `lost`
+    of it less and less: no law explains it."""
 
-    def __init__(self, start, sd, measured, weights, predict, noise=0.05, bend=1.0):
+    def __init__(self, start, sd, measured, weights, predict, noise=0.05, bend=1.0, lost=math.inf):
         self.keys = sorted(start, key=str)
         self.start, self.sd = start, sd
         self.measured, self.weights = measured, weights
-        self.predict, self.noise, self.bend = predict, noise, bend
+        self.predict, self.noise, self.bend, self.lost = predict, noise, bend, lost
         self.theta = [0.0] * len(self.keys)
         self.held = set()   # coefficients that stay where they are
 
@@ -60,7 +61,7 @@ class Problem:
         pull = []
         for i in self.rows:
             e = self.measured[i] - self.base[i]
-            w = self.weights[i] / self.noise ** 2 / max(1.0, abs(e) / (self.bend * self.noise))
+            w = self.weights[i] / self.noise ** 2 / max(1.0, abs(e) / (self.bend * self.noise)) / (1 + (e / (self.lost * self.noise)) ** 2)
             pull.append((e, w if use is None or use[i] else 0.0))
         a = [[0.0] * k for _ in range(k)]
         g = [0.0] * k
@@ -82,6 +83,11 @@ class Problem:
 def quantile(values, part):
     values = sorted(values)
     return values[min(len(values) - 1, int(part * len(values)))] if values else float('nan')
+
+
+def bound_of_next(values, part):
+    """Below which another value lies with that probability, if it is one of their kind: one of n + 1 places as good as any."""
+    return sorted(values)[min(len(values), math.ceil(part * (len(values) + 1))) - 1]
 
 
 def spread(errors):

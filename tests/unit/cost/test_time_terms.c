@@ -655,6 +655,24 @@ static void experts_are_launched_in_a_loop(void **state)
     assert_near(layer_of(c, moe_layer).forward.ops, fused, 1e-12);
 }
 
+/* Delayed scaling costs the host time for each operation of a model that computes so; none of what
+   computes in 16 bit, nor of a chip without FP8. */
+static void delayed_scaling_costs_host_time(void **state)
+{
+    struct config *c = round_plan(*state, "megatron", "", "");
+    coefficient(c, "host_op_s", 1e-3);
+    coefficient(c, "delayed_host", 1.5);
+    struct timing plain = timing_of(c);
+    assert_near(plain.host_op_s, 1e-3, 1e-15);
+    c->knobs.precision = PREC_FP8_DELAYED;
+    assert_near(timing_of(c).host_op_s, 1.5e-3, 1e-15);
+    c->knobs.precision = PREC_FP8_TENSORWISE;
+    assert_near(timing_of(c).host_op_s, 1e-3, 1e-15);
+    c->knobs.precision = PREC_FP8_DELAYED;
+    c->machine.peak_fp8 = 0;
+    assert_near(timing_of(c).host_op_s, 1e-3, 1e-15);
+}
+
 /* Experts outside one kernel take turns on four streams: of each one's start a quarter is seen, of
    one alone all of it. */
 static void experts_start_on_streams(void **state)
@@ -1003,6 +1021,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ends_of_a_step_hide_nothing),
     cmocka_unit_test(kernels_hide_no_more_than_they_last),
     cmocka_unit_test(experts_are_launched_in_a_loop),
+    cmocka_unit_test(delayed_scaling_costs_host_time),
     cmocka_unit_test(experts_start_on_streams),
     cmocka_unit_test(a_trained_table_adds_its_gradient),
     cmocka_unit_test(silence_on_gradients_is_as_recipes_have_it),
