@@ -376,6 +376,11 @@ void shell_note_aside(struct shell *sh, const struct shell_fields *items, uint32
 /* A launch, its arguments in [from, to), in whose place another one is read. */
 void shell_note_launch(struct shell *sh, const struct shell_fields *words, size_t from, size_t to);
 
+/* ---- other ways through the script (shell_choice.c) ---- */
+/* A word is compared with a value: where it comes from a variable that is not known to have it, that
+   is one of the facts' choices. */
+void shell_note_choice(struct shell *sh, struct shell_text word, struct shell_text value);
+
 /* ---- the number of GPUs (shell_world.c) ---- */
 struct slurm shell_read_header(struct shell *sh, struct str text);
 /* From the launch that was found, else from the header. */
