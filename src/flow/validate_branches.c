@@ -27,10 +27,12 @@ static bool move_to(struct diag *d, uint32_t from, uint32_t to)
     return here;
 }
 
-/* An error, or what would be one if it were known which release the file is for. */
+/* An error, or what would be one if it were known which release the file is for; of unknown flags,
+   which another backend of the program may have, slips alone. */
 static bool is_grave(const struct rule_set *rules, const struct diag *d)
 {
     const struct rule *rule = rules_find(rules, d->rule);
+    if (str_is(d->rule, "unknown-key") && !str_starts(d->help, STR("did you mean"))) return false;
     return d->severity == SEVERITY_ERROR ||
            (d->severity == SEVERITY_WARNING && rule && rule->severity == SEVERITY_ERROR);
 }

@@ -53,3 +53,18 @@ torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads $
     --tensor-model-parallel-size 2 --seq-length 64
 EOF
 expect 1 'note: where RECIPE is large' "$moeplan" validate set.sh
+
+# a flag that only another backend has is no fault of that branch; a slip in it is one; what converts models takes sizes that are none
+cat >backend.sh <<'EOF'
+if [ "$BACKEND" = fsdp ]; then args="--gradient-checkpointing --sharding-plan x --weigth-decay 0.1"; fi
+torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --micro-batch-size 1 $args
+EOF
+run 1 "$moeplan" validate backend.sh
+has "did you mean --weight-decay"
+lacks "no flag --gradient-checkpointing"
+cat >convert.sh <<'EOF'
+if [ "$1" = 8B ]; then groups="--group-query-attention --num-query-groups 8"; fi
+python hf2mcore_llama.py --load x --save y --num-layers 1 --hidden-size 1 --num-attention-heads 1 --seq-length 1 $groups
+EOF
+run 0 "$moeplan" validate convert.sh
+lacks query-groups
