@@ -45,7 +45,6 @@ static const struct {
     {"infer", TASK_INFERENCE},    {"generat", TASK_INFERENCE},   {"server", TASK_INFERENCE},
     {"ptq", TASK_INFERENCE},      {"chat", TASK_INFERENCE},      {"eval", TASK_EVALUATION},
     {"convert", TASK_CONVERSION}, {"ckpt", TASK_CONVERSION},     {"checkpoint", TASK_CONVERSION},
-    {"hf2", TASK_CONVERSION},     {"2hf", TASK_CONVERSION},      {"2mcore", TASK_CONVERSION},
     {"export", TASK_CONVERSION},  {"quantize", TASK_CONVERSION}, {"prune", TASK_CONVERSION},
     {"pretrain", TASK_TRAINING},  {"train", TASK_TRAINING},      {"finetune", TASK_TRAINING},
     {"sft", TASK_TRAINING},       {"run_recipe", TASK_TRAINING},

@@ -4,7 +4,7 @@
    --set. */
 #include "facts/shell_state.h"
 
-enum { MOST_CHOICES = 24 };
+enum { MOST_CHOICES = 40 };
 
 static struct str name_from(struct str text, size_t at)
 {

@@ -23,6 +23,7 @@ enum {
     SHELL_MAX_TEXT = 1 << 20,
     SHELL_MAX_FIELDS = 65536,
     SHELL_MAX_WORK = 1 << 23, /* in bytes of text made */
+    SHELL_CHOICE_WORK = 1 << 19, /* the most of a script that is read again for its choices */
     SHELL_FIELD_WORK = 16,    /* what a field or an item of an array counts for */
     SHELL_READ_WORK = 8,      /* bytes read, or compared with a pattern, that count for one */
     SHELL_MAX_FILES = 32,     /* files that are sourced */

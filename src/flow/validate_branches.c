@@ -2,6 +2,7 @@
 /* A launch script read again as it runs where a variable has another of the values that it asks
    for: what is wrong then is wrong in that branch alone. */
 #include "choose/refusal.h"
+#include "facts/param_ids.h"
 #include "flow/validate.h"
 
 /* A finding at the same place, or of the same rule at the same line, says as much as it needs. */
@@ -60,10 +61,11 @@ static bool is_launched(const struct recipe *recipe)
            recipe->readings.items[0].facts->program.origin != PROGRAM_UNSAID;
 }
 
-/* Programs that convert models take sizes that stand for none. */
-static bool trains(const struct facts *f)
+/* Whether the model is one of a single layer of a single number: what converts models writes so and
+   reads its sizes elsewhere. */
+static bool stands_for_none(const struct facts *f)
 {
-    return f->program.task == TASK_TRAINING || f->program.task == TASK_UNSAID;
+    return facts_int(f, P_num_layers, 0) == 1 && facts_int(f, P_hidden_size, 0) == 1;
 }
 
 static void check_choice(struct validation *v, uint32_t source, struct str as,
@@ -82,7 +84,7 @@ static void check_choice(struct validation *v, uint32_t source, struct str as,
         struct facts *f = recipe.readings.items[i].facts;
         struct memory_estimate memory;
         bool decided;
-        if (trains(f)) check_configuration(v->rules, f, &memory, &decided, v->scratch);
+        if (!stands_for_none(f)) check_configuration(v->rules, f, &memory, &decided, v->scratch);
         arena_reset(v->scratch);
     }
 }

@@ -68,3 +68,7 @@ python hf2mcore_llama.py --load x --save y --num-layers 1 --hidden-size 1 --num-
 EOF
 run 0 "$moeplan" validate convert.sh
 lacks query-groups
+
+# a quote that is lost where a variable is emptied is told where it opens
+sed 's/NUM_HEADS=63/options="/' train.sh >open.sh
+expect 2 'open.sh:10:13: error[shell-syntax]' "$moeplan" validate open.sh
