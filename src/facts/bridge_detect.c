@@ -108,15 +108,17 @@ static bool is_mostly_foreign(const struct node *doc)
            0;
 }
 
-/* Whether most of the document's sections are none of a run's: another trainer has some of the same
-   names. */
+/* Whether most of the document's sections are none of a run's, or are made by NeMo-Run's factories:
+   another trainer has some of the same names. */
 static bool has_other_sections(const struct node *doc)
 {
     enum { MARGIN = 2 };
     int balance = 0;
-    for (size_t i = 0; doc->kind == NODE_MAP && i < doc->n; i++)
-        if (doc->items[i]->kind == NODE_MAP)
-            balance += bridge_is_section(doc->keys[i]->text) ? -1 : 1;
+    for (size_t i = 0; i < doc->n; i++) {
+        if (doc->items[i]->kind != NODE_MAP) continue;
+        if (node_get(doc->items[i], STR("_factory_"))) return true;
+        balance += bridge_is_section(doc->keys[i]->text) ? -1 : 1;
+    }
     return balance >= MARGIN;
 }
 

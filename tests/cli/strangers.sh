@@ -390,3 +390,6 @@ expect 0 "two.sh:2:93: warning[unknown-key]" "$moeplan" validate two.sh
 printf 'general: {project: p, run: r}\nparallelism: {dp: 2, tp: 2, pp: 1}\ncheckpoints: {checkpoints_path: c}\ntokens: {micro_batch_size: 2}\nlogging: {iteration_step_info_interval: 1}\nmodel:\n  dtype: bf16\n  init_method: {std: 0.02}\noptimizer: {clip_grad: 1.0, weight_decay: 0.01}\n' >nano.yaml
 run 2 "$moeplan" validate nano.yaml
 has "no recipe"
+printf 'model:\n  _factory_: mine\n  hidden_size: 256\n  num_layers: 3\noptimizer: {_factory_: other, weight_decay: 0.1}\nepochs: 10\n' >task.yaml
+run 2 "$moeplan" validate task.yaml
+has "no recipe"
