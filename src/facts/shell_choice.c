@@ -87,6 +87,5 @@ void shell_note_choice(struct shell *sh, struct shell_text word, struct shell_te
     struct str name = origin(source_get(&f->diags->sources, place.source)->text, place.byte);
     if (!name.n || is_of_cluster(name) || setting_use(sh->options, name)) return;
     if (is_listed(f, name, text)) return;
-    *VEC_PUSH(sh->arena, &f->choices) =
-        (struct script_choice){name, str_dup(sh->arena, text)};
+    *VEC_PUSH(sh->arena, &f->choices) = (struct script_choice){name, str_dup(sh->arena, text)};
 }
