@@ -108,6 +108,20 @@ static bool is_mostly_foreign(const struct node *doc)
            0;
 }
 
+/* Whether most of the document's sections are none of a run's, or are made by NeMo-Run's factories:
+   another trainer has some of the same names. */
+static bool has_other_sections(const struct node *doc)
+{
+    enum { MARGIN = 2 };
+    int balance = 0;
+    for (size_t i = 0; i < doc->n; i++) {
+        if (doc->items[i]->kind != NODE_MAP) continue;
+        if (node_get(doc->items[i], STR("_factory_"))) return true;
+        balance += bridge_is_section(doc->keys[i]->text) ? -1 : 1;
+    }
+    return balance >= MARGIN;
+}
+
 bool bridge_is_arguments(const struct node *recipe)
 {
     return recipe && recipe->kind == NODE_MAP && !node_get(recipe, STR("_target_"));
@@ -127,6 +141,7 @@ static int detect_map(const struct node *doc)
         node_get(doc, STR("model")) || node_get(doc, STR("train")) || node_get(doc, STR("ddp"));
     bool dotted = doc->n && str_find(doc->keys[0]->text, '.') < doc->keys[0]->text.n;
     if ((!sections && !dotted) || is_mostly_foreign(doc)) return 0;
+    if (!recipe && has_other_sections(doc)) return 0;
     struct path path = {.n = 0};
     return count_keys(doc, &path, 0) >= 2 ? 85 : 0;
 }

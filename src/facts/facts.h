@@ -35,6 +35,12 @@ struct env_var {
     bool unset; /* known to be absent */
 };
 
+/* A value that a script compares a variable, or $1, with, and that it has not as the script stands.
+ */
+struct script_choice {
+    struct str name, value;
+};
+
 /* What a file says in its own words. */
 struct raw_fact {
     struct str key;
@@ -83,6 +89,7 @@ struct facts {
     size_t n_env, cap_env;
     struct program program;   /* what reads the arguments of a launch */
     struct flag_words *aside; /* flags that a script has beside the launch; NULL: no script */
+    VEC(struct script_choice) choices; /* what a script asks for and does not find here */
     const struct param_list *declared; /* flags of a fork that the user declares; NULL: none */
     bool open;         /* what nobody wrote may be written or set where nobody sees it */
     bool env_complete; /* a variable that is not listed is unset, not unknown */

@@ -67,6 +67,7 @@ struct facts *reader_facts(struct arena *a, struct diags *diags, uint32_t source
 
 const struct setting *setting_use(const struct read_options *options, struct str name)
 {
+    if (options->suppose && str_eq(options->suppose->name, name)) return options->suppose;
     for (size_t i = 0; i < options->n_set; i++) {
         if (!str_eq(options->set[i].name, name)) continue;
         options->set[i].used = options->set[i].in_text = true;

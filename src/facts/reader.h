@@ -33,6 +33,7 @@ struct read_options {
     struct setting *env;
     size_t n_env;
     bool env_given; /* then a variable named nowhere is unset, not unknown */
+    const struct setting *suppose; /* what a script is read with beside them; NULL: nothing */
     struct platform_cache *platforms;
     const struct param_list *declared;    /* flags of a fork (declared.h); NULL: none */
     struct str versions[FRAMEWORK_COUNT]; /* where `version` is empty; each one that is known */

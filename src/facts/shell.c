@@ -381,6 +381,7 @@ bool shell_read(struct facts *f, struct str text, const struct read_options *opt
     }
     export_environment(&sh);
     shell_set_world(&sh);
+    if (sh.failed || sh.work > SHELL_CHOICE_WORK) f->choices.n = 0;
     /* what could not be read may have any flag */
     if (sh.failed) *VEC_PUSH(sh.arena, &sh.launch) = shell_text_at(sh.arena, SHELL_UNKNOWN_TEXT, 0);
     *out = shell_words(&sh, &sh.launch);

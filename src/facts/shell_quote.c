@@ -241,14 +241,21 @@ static struct str next_line(struct str text, size_t at)
     return (struct str){"", 0};
 }
 
-/* NAME="" that lost a quote: the next line sets NAME again, adding to it. */
+/* Whether a line goes on with commands: it ends a branch, or sets a variable. */
+static bool is_command(struct str line)
+{
+    size_t name = 0;
+    while (name < line.n && shell_is_name(line.p[name]))
+        name++;
+    bool sets = name && shell_begins_name(line.p[0]) && name < line.n && line.p[name] == '=';
+    return sets || str_is_any(str_slice(line, 0, name), "fi|else|elif|done|esac|export") ||
+           str_starts(line, STR(";;"));
+}
+
+/* NAME="" that lost a quote: the next line is a command. */
 static bool is_empty_start(struct str text, const struct open_quote *q)
 {
-    size_t from = q->at;
-    while (from > 0 && text.p[from - 1] != '\n' && !shell_is_blank(text.p[from - 1]))
-        from--;
-    struct str setting = str_slice(text, from, q->at);
-    return is_assigned(text, q->at) && str_starts(next_line(text, q->line_end), setting);
+    return is_assigned(text, q->at) && is_command(next_line(text, q->line_end));
 }
 
 /* NAME=" with nothing behind it begins a text of several lines; with a line that goes on it most

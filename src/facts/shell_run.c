@@ -282,6 +282,7 @@ static enum shell_status match_patterns(struct shell *sh, struct shell_text word
         struct shell_fields pattern = {0};
         shell_skip_blanks(sh);
         shell_word(sh, &pattern, false);
+        shell_note_choice(sh, word, pattern.items[0]);
         bool known = shell_known(word) && shell_known(pattern.items[0]);
         bool all = str_is(shell_str(pattern.items[0]), "*");
         if (status != SHELL_YES &&

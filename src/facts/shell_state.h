@@ -23,6 +23,7 @@ enum {
     SHELL_MAX_TEXT = 1 << 20,
     SHELL_MAX_FIELDS = 65536,
     SHELL_MAX_WORK = 1 << 23, /* in bytes of text made */
+    SHELL_CHOICE_WORK = 1 << 19, /* the most of a script that is read again for its choices */
     SHELL_FIELD_WORK = 16,    /* what a field or an item of an array counts for */
     SHELL_READ_WORK = 8,      /* bytes read, or compared with a pattern, that count for one */
     SHELL_MAX_FILES = 32,     /* files that are sourced */
@@ -375,6 +376,11 @@ struct flag_words shell_words(struct shell *sh, const struct shell_fields *field
 void shell_note_aside(struct shell *sh, const struct shell_fields *items, uint32_t from);
 /* A launch, its arguments in [from, to), in whose place another one is read. */
 void shell_note_launch(struct shell *sh, const struct shell_fields *words, size_t from, size_t to);
+
+/* ---- other ways through the script (shell_choice.c) ---- */
+/* A word is compared with a value: where it comes from a variable that is not known to have it, that
+   is one of the facts' choices. */
+void shell_note_choice(struct shell *sh, struct shell_text word, struct shell_text value);
 
 /* ---- the number of GPUs (shell_world.c) ---- */
 struct slurm shell_read_header(struct shell *sh, struct str text);

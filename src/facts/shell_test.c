@@ -81,6 +81,7 @@ static enum shell_status compare_numbers(struct test *t, struct str op, struct s
 static enum shell_status compare(struct test *t, struct shell_text a, struct str op,
                                  struct shell_text b)
 {
+    if (str_is_any(op, "=|==|!=|-eq")) shell_note_choice(t->sh, a, b);
     if (!shell_known(a) || !shell_known(b)) return SHELL_PERHAPS_YES;
     if (str_is(op, "=") || str_is(op, "=="))
         return status_of(shell_match(t->sh, shell_str(b), shell_str(a)));

@@ -227,6 +227,7 @@ static enum recipe_status validate_recipe(struct judge *judge, uint32_t source, 
     for (size_t i = 0; i < recipe->readings.n; i++)
         if (!validate_configuration(judge->v, &recipe->readings.items[i], report))
             judge->memory_decided = false;
+    validate_branches(judge->v, recipe, source, as, options, report->diags);
     describe(report, recipe);
     return check_said(recipe, report);
 }

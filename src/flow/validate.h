@@ -71,7 +71,7 @@ struct file_report validate_unreadable(struct validation *v, struct str path, st
 struct file_report validate_too_large(struct validation *v, struct str path, enum guard_end end);
 
 /* ---- parts (validate_own.c, validate_world.c, validate_memory.c, validate_environment.c,
-   validate_releases.c) ---- */
+   validate_releases.c, validate_branches.c) ---- */
 
 /* A text that is one of moeplan's own data files, by its mark: its findings are added and the
    format set; false when it is none. */
@@ -89,6 +89,9 @@ struct str validate_environment(struct arena *a, const struct facts *f);
 struct rule_refs validate_pinned_rules(struct arena *a, const struct rule_set *rules);
 /* An info for each of them that holds, and would not with what the oldest known release pins. */
 void validate_newer_software(struct validation *v, struct facts *f);
+/* What is wrong with a launch script where its variables have other values that it asks for. */
+void validate_branches(struct validation *v, const struct recipe *recipe, uint32_t source,
+                       struct str as, const struct read_options *options, struct diags *diags);
 /* An info for each parameter that is not written and has another default than in v->from. */
 void validate_changed_defaults(const struct validation *v, struct facts *f);
 /* memory-exceeds-gpu and memory-tight. */

@@ -295,6 +295,8 @@ run 0 "$moeplan" validate r.sh
 sed -i 's/((N += 2))/((N--))/' r.sh
 expect 1 "5 GPUs are not a multiple of tp 2 x pp 2" "$moeplan" validate r.sh
 sed -i 's/((N--))/if [ "$1" = 0 ]; then ((N++)); fi/' r.sh
+expect 0 'where $1 is 0' "$moeplan" validate r.sh
+sed -i 's/"$1" = 0/-f "$1"/' r.sh
 run 0 "$moeplan" validate r.sh
 lacks "world-size-divides"
 
@@ -383,3 +385,11 @@ expect 0 "cross-entropy-fusion-not-te" "$moeplan" validate --framework-version 0
 launch='python scripts/training/run_recipe.py --recipe qwen3_8b_pretrain_config train.train_iters=5'
 printf '#!/bin/bash\n%s train.micro_batch_sizes=1 model.seq_length=8\n%s train.micro_batch_size=1 train.global_batch_size=8 model.seq_length=8\n' "$launch" "$launch" >two.sh
 expect 0 "two.sh:2:93: warning[unknown-key]" "$moeplan" validate two.sh
+
+# a trainer whose sections mostly are none of Bridge's is not Bridge, though it has a model and an optimizer
+printf 'general: {project: p, run: r}\nparallelism: {dp: 2, tp: 2, pp: 1}\ncheckpoints: {checkpoints_path: c}\ntokens: {micro_batch_size: 2}\nlogging: {iteration_step_info_interval: 1}\nmodel:\n  dtype: bf16\n  init_method: {std: 0.02}\noptimizer: {clip_grad: 1.0, weight_decay: 0.01}\n' >nano.yaml
+run 2 "$moeplan" validate nano.yaml
+has "no recipe"
+printf 'model:\n  _factory_: mine\n  hidden_size: 256\n  num_layers: 3\noptimizer: {_factory_: other, weight_decay: 0.1}\nepochs: 10\n' >task.yaml
+run 2 "$moeplan" validate task.yaml
+has "no recipe"
