@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Megatron-LM's num_floating_point_operations (megatron/training/training.py:802 at d98e8a64):
    matrix products only, causal attention halved, sliding windows not deducted, no router, no
-   recompute, backward twice the forward. */
+   recompute, backward twice the forward. Theirs takes an FFN for gated with --swiglu alone and
+   leaves out the gate of --quick-geglu; here, as in Bridge's count, a gate is a gate. */
 #include "cost/cost.h"
 #include "plan/documents.h"
 #include "plan/ops.h"

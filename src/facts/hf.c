@@ -19,7 +19,7 @@ static const struct family families[] = {
     {"llama4 llama4_text", HF_EXPERT_WIDTH | HF_SHARED_IS_EXPERT | HF_L2_QK_NORM | HF_SIGMOID},
     {"gpt_oss", HF_EXPERT_WIDTH | HF_ALL_BIAS | HF_SINKS | HF_CLAMPED_GATE},
     {"minimax_m2", HF_EXPERT_WIDTH | HF_QK_NORM | HF_QK_NORM_FULL},
-    {"minimax_m3 minimax_m3_vl", HF_EXPERT_WIDTH | HF_QK_NORM},
+    {"minimax_m3 minimax_m3_vl minimax_m3_vl_text", HF_EXPERT_WIDTH | HF_QK_NORM},
     {"olmoe flex_olmo", HF_EXPERT_WIDTH | HF_QK_NORM | HF_QK_NORM_FULL},
     {"olmo2 olmo3", HF_QK_NORM | HF_QK_NORM_FULL},
     {"phimoe", HF_EXPERT_WIDTH | HF_QKV_BIAS | HF_LAYER_NORM},
@@ -29,7 +29,7 @@ static const struct family families[] = {
     {"qwen2_moe", HF_QKV_BIAS | HF_SHARED_GATE},
     {"qwen3 qwen3_moe qwen3_vl qwen3_vl_text qwen3_vl_moe qwen3_vl_moe_text qwen3_omni_moe "
      "qwen3_omni_moe_thinker qwen3_omni_moe_text sdar sdar_moe llada_moe exaone4 exaone4_5 "
-     "exaone4_5_text lfm2_moe",
+     "exaone4_5_text lfm2_moe mellum",
      HF_QK_NORM},
     {"dots1 exaone_moe", HF_QK_NORM | HF_EXPERT_BIAS},
     {"afmoe", HF_QK_NORM | HF_POST_NORMS | HF_OUTPUT_GATE | HF_EXPERT_BIAS},
@@ -43,6 +43,7 @@ static const struct family families[] = {
     {"nemotron_h", HF_NOT_GATED | HF_EXPERT_BIAS | HF_NO_POSITIONS},
     {"gemma", HF_TIED},
     {"cohere cohere2", HF_TIED | HF_LAYER_NORM},
+    {"cohere2_moe", HF_TIED | HF_LAYER_NORM | HF_EXPERT_WIDTH},
     {"gpt_neox phi starcoder2", HF_NOT_GATED | HF_LAYER_NORM | HF_ALL_BIAS},
     {"gemma2", HF_TIED | HF_POST_NORMS | HF_HALF_WINDOW},
     {"gemma3 gemma3_text", HF_TIED | HF_POST_NORMS | HF_QK_NORM | HF_SIXTH_FULL},
@@ -54,7 +55,7 @@ static const struct family families[] = {
     {"deepseek_v2 deepseek_v3 deepseek_v32 kimi_k2 kimi_k25 kimi_k3 "
      "kimi_linear bailing_moe bailing_moe_v2 "
      "bailing_moe_linear bailing_hybrid llada2_moe "
-     "ernie4_5 ernie4_5_moe mimo llama mistral mistral3 nemotron-nas "
+     "ernie4_5 ernie4_5_moe mimo llama mistral mistral3 mistral4 nemotron-nas "
      "muse_glimmer muse_glimmer_text deepseek deepseek_vl_v2 kimi_vl step3_vl "
      "hunyuan_v1_dense seed_oss phi3 smollm3 internlm2 baichuan glm granite bamba llada",
      0},

@@ -316,8 +316,11 @@ static void read_vision(struct hf *h)
 
 static void read_embeddings(struct hf *h)
 {
-    const struct node *n = hf_look(h, "tie_word_embeddings tie_embedding weight_tying", NULL);
-    if (!n) n = node_get(h->outer, STR("tie_word_embeddings"));
+    /* beside the vision part's config, what the whole model says is what counts: transformers 5
+       and Bridge's vision-language bridges read it there alone */
+    const struct node *n = node_get(h->outer, STR("tie_word_embeddings")),
+                      *own = hf_look(h, "tie_word_embeddings tie_embedding weight_tying", NULL);
+    if (hf_value(h, n).kind != VALUE_BOOL) n = own;
     struct value v = hf_value(h, n);
     bool tied = v.kind == VALUE_BOOL ? v.b : h->traits & HF_TIED;
     model_add_field(h->arena, h->m, P_untie_embeddings_and_output_weights, value_bool(!tied),
@@ -327,11 +330,11 @@ static void read_embeddings(struct hf *h)
         model_add_note(h->arena, h->m,
                        "tie_word_embeddings is not given: an output layer of its own is assumed");
     const struct node *types = hf_list(h, "indexer_types");
-    int64_t own = 0;
+    int64_t full = 0;
     for (size_t i = 0; types && i < types->n; i++)
-        own += str_is(types->items[i]->text, "full");
-    if (own > 0)
-        model_add_field(h->arena, h->m, P_dsa_indexer_num_layers, value_int(own), types,
+        full += str_is(types->items[i]->text, "full");
+    if (full > 0)
+        model_add_field(h->arena, h->m, P_dsa_indexer_num_layers, value_int(full), types,
                         STR("indexer_types"));
 }
 

@@ -252,14 +252,23 @@ static void set_word(struct facts *f, int param, const char *word)
               STR("the launch"));
 }
 
+/* That flags of a newer release stand beside what Megatron-LM reads only to say that it is gone: no
+   release takes both. */
+static bool is_newer_than_removed(const struct facts *f)
+{
+    const struct program *p = &f->program;
+    bool own = p->origin == PROGRAM_MEGATRON && p->task == TASK_TRAINING;
+    return own && p->lacking_more & profile_oldest(f->framework, RELEASES_ALL)->bit;
+}
+
 static void set_facts(struct facts *f)
 {
     static const char *const origins[] = {"unsaid", "other", "fork", "megatron"};
     static const char *const tasks[] = {NULL, "training", "inference", "evaluation", "conversion"};
     set_word(f, P_program, origins[f->program.origin]);
     set_word(f, P_program_task, tasks[f->program.task]);
-    facts_set(f, P_program_told, value_bool(f->program.told), ORIGIN_DERIVED, NULL,
-              STR("the launch"));
+    facts_set(f, P_program_told, value_bool(f->program.told || is_newer_than_removed(f)),
+              ORIGIN_DERIVED, NULL, STR("the launch"));
 }
 
 /* Flags that this release lacks say that another one runs, and a fork may stand on any. */

@@ -250,8 +250,10 @@ static void add_help(struct diag *d, const struct rule_set *set, const struct ru
                      const struct facts *f, struct arena *scratch)
 {
     struct str valid = valid_values(set, r, f, scratch), fix = fix_text(&r->fix, f, scratch);
-    struct str help = one_line(r->help_expression, f, scratch);
-    help = spell_flags(f, help.n ? help : str_trim(r->help));
+    /* of a help that depends on facts that nobody says, nothing is said */
+    struct str help =
+        r->help_expression ? one_line(r->help_expression, f, scratch) : str_trim(r->help);
+    help = spell_flags(f, help);
     if (help.n && valid.n)
         diag_help(f->diags, d, "%.*s; %.*s", STR_ARG(valid), STR_ARG(help));
     else if (help.n || valid.n)

@@ -50,3 +50,10 @@ says "drop model.recompute_num_layers" model.recompute_granularity=selective mod
 says "write model.recompute_method=uniform model.recompute_num_layers=1, or" model.recompute_granularity=full model.recompute_method=null
 pretrain=qwen3_235b_a22b_pretrain_256gpu_h100_bf16_config
 says "write model.virtual_pipeline_model_parallel_size=null" model.pipeline_model_parallel_size=1
+
+# a help that asks for a fact that Bridge has no word for is worded without it
+printf '%s\n' "# moeplan: recipe=$pretrain" optimizer.use_precision_aware_optimizer=true ddp.use_distributed_optimizer=false \
+    optimizer.use_distributed_optimizer=false >"$dir/file.bridge"
+expect 1 "[precision-aware-needs-sharding]" "$moeplan" validate "$dir/file.bridge"
+has "help: write"
+lacks "{"

@@ -28,6 +28,13 @@ expect 0 "0 errors" "$moeplan" validate r.sh
 script train_hops.py "--bf16 --tensor-model-parallel-size 3"
 expect 1 "error[world-size-divides]" "$moeplan" validate r.sh
 
+# what Megatron-LM reads only to say that it is gone: no release takes it beside two newer flags
+script pretrain_gpt.py "$data --batch-size 4"
+expect 0 "warning[written-for-older-release]" "$moeplan" validate r.sh
+script pretrain_gpt.py "$data --batch-size 4 --moe-hybridep-num-sms 8 --cuda-graph-modules attn"
+expect 1 "error[batch-size-removed]" "$moeplan" validate r.sh
+lacks "written-for-older-release"
+
 # a fork declares its flags, and rules of its user's see them
 mkdir rules
 cat >rules/hop.yaml <<'EOF'

@@ -236,6 +236,10 @@ static void families_mean_what_their_configs_leave_out(void **state)
         {"{\"model_type\":\"bamba\"," BASE
          "\"num_hidden_layers\":3,\"intermediate_size\":256,\"attn_layer_indices\":null}",
          "num_layers:3"},
+        {"{\"model_type\":\"qwen3_vl_moe\",\"tie_word_embeddings\":false,"
+         "\"text_config\":{" BASE MOE "\"intermediate_size\":256,\"moe_intermediate_size\":32,"
+         "\"tie_word_embeddings\":true}}",
+         "untie_embeddings_and_output_weights:true"},
         {"{\"model_type\":\"exaone_moe\"," BASE MOE
          "\"intermediate_size\":256,\"moe_intermediate_size\":32,"
          "\"is_moe_layer\":[false,false,true]}",

@@ -203,7 +203,7 @@ static void a_message_that_cannot_be_worded_falls_back(void **state)
     struct facts *f = facts_of(a, FRAMEWORK_MEGATRON, settings, 1);
     rules_run(&set, f, scratch);
     assert_str(f->diags->items[0].message, "the plain {plan.tp > 0 ? \"a\\nb\" : \"\"}");
-    assert_str(f->diags->items[0].help, "valid: 2, 4; help {plan.tp / 0}");
+    assert_str(f->diags->items[0].help, "valid: 2, 4");
     arena_free(scratch);
 }
 
