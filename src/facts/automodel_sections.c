@@ -30,13 +30,22 @@ static bool is_above(const struct facts *f, struct str key, int64_t limit)
     return number_at(f, key) > limit;
 }
 
-/* The class whose constructor takes the keys: the backend's _target_. Without one, a model class of
-   AutoModel's own hands them on; what other classes do with them is theirs. */
+static bool is_newest(const struct facts *f)
+{
+    return facts_release(f) & 1;
+}
+
+/* The class whose constructor takes the keys: the backend's _target_. Without one, AutoModel's
+   loaders hand them to the same class, whichever model they load; up to 0.5, only its own models
+   did. */
 static bool is_targeted(const struct facts *f, struct str prefix)
 {
-    const struct node *target = node_at(f->document, STR("model.backend._target_"));
-    return target && str_starts(target->text, prefix) &&
-           str_ends(target->text, STR(".BackendConfig"));
+    const struct node *target = node_at(f->document, STR("model.backend._target_")),
+                      *loader = node_at(f->document, STR("model._target_"));
+    if (!target)
+        return loader && is_newest(f) &&
+               str_find_str(loader->text, STR("NeMoAutoModel")) < loader->text.n;
+    return str_starts(target->text, prefix) && str_ends(target->text, STR(".BackendConfig"));
 }
 
 static bool applies(const struct check *c, const struct automodel_section *s,
@@ -136,11 +145,6 @@ static void help_known(struct facts *f, struct diag *d, const struct automodel_s
         buf_add(&keys, s->keys[i]);
     }
     diag_help(f->diags, d, "known keys: %.*s", STR_ARG(buf_str(&keys)));
-}
-
-static bool is_newest(const struct facts *f)
-{
-    return facts_release(f) & 1;
 }
 
 static void complain_unknown(struct check *c, const struct automodel_section *s,

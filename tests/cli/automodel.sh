@@ -28,6 +28,12 @@ expect 1 "dataset does not know the key seq_length" "$moeplan" validate "$dir/wr
 same 8 h100 qwen3-30b-a3b
 has "  seq_length: 4096"
 
+# without a class the newest loader hands the words of a backend to BackendConfig, whatever the model; earlier ones may not
+sed 's/^  backend:/&\n    atn: te/' "$dir/recipe.yaml" >"$dir/wrong.yaml"
+expect 1 "error[unknown-key]: model.backend does not know the key atn" "$moeplan" validate "$dir/wrong.yaml" --gpus 8
+"$moeplan" validate "$dir/wrong.yaml" --gpus 8 --framework-version 0.4 >"$dir/out" 2>&1 || true
+lacks "atn"
+
 # classes of Hugging Face's own have no expert parallelism, some no pipeline, and none knows a backend; the planner knows
 for model in hunyuan-a13b granite-3.0-3b-a800m llama-4-scout mixtral-8x22b; do
     same 64 h100 $model
