@@ -118,7 +118,7 @@ bool str_has_line(struct str text, const char *starts)
 bool str_among(struct str s, const struct str *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (str_eq(s, list[i])) return true;
+        if (s.n == list[i].n && (!s.n || s.p[0] == list[i].p[0]) && str_eq(s, list[i])) return true;
     return false;
 }
 

@@ -29,11 +29,11 @@ static size_t decode(struct str s, size_t at, uint32_t *point)
 
 static size_t skip_ascii(struct str s, size_t at)
 {
-    uint64_t word;
-    while (s.n - at >= sizeof word) {
-        memcpy(&word, s.p + at, sizeof word);
-        if (word & UINT64_C(0x8080808080808080)) break;
-        at += sizeof word;
+    uint64_t words[4];
+    while (s.n - at >= sizeof words) {
+        memcpy(words, s.p + at, sizeof words);
+        if ((words[0] | words[1] | words[2] | words[3]) & UINT64_C(0x8080808080808080)) break;
+        at += sizeof words;
     }
     while (at < s.n && !((unsigned char)s.p[at] & 0x80))
         at++;

@@ -98,6 +98,11 @@ struct relief {
    HOPELESS: no room, nor with other virtual stages of the class being visited. */
 enum result { TOO_SLOW, NO_ROOM, HOPELESS, REFUSED, SQUEEZED, GOOD };
 
+static bool lacks_room(enum result x)
+{
+    return x == NO_ROOM || x == HOPELESS;
+}
+
 /* room_is_denied_to_all of the present knobs, which have a side of those in *open. Before anything
    fits that may be false of what has no room either. */
 static bool is_denied_to_all(struct search *s, struct open_sides *open, int side)
@@ -140,14 +145,14 @@ static enum result try_plan(struct search *s, const struct relief *x, struct ope
 }
 
 /* Tries the present variant with every side that may be best. GOOD: none of them would do better
-   with more room, and one may be at all; HOPELESS: all are; else NO_ROOM. */
+   with more room, and one may be at all; HOPELESS, NO_ROOM: all are, or have; else SQUEEZED. */
 static enum result try_sides(struct search *s, struct variant *v, struct relief *x)
 {
     const struct kind *kind = present_kind(s);
     struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);
     uint32_t needless = 0;
     struct knobs plain = s->c.knobs;
-    bool settled = true, hopeless = true, any = false;
+    bool settled = true, hopeless = true, lacking = true, any = false;
     for (int i = 0; i < kind->n_sides; i++) {
         if (needless & 1u << i && !s->request->exhaustive) continue;
         s->c.knobs = plain;
@@ -158,11 +163,13 @@ static enum result try_sides(struct search *s, struct variant *v, struct relief 
         x->hopeless = one == HOPELESS;
         settled = settled && (one == GOOD || one == TOO_SLOW);
         hopeless = hopeless && x->hopeless;
+        lacking = lacking && lacks_room(one);
         if (one != REFUSED) needless |= kind->worse[i];
         any = true;
     }
     s->c.knobs = plain;
-    return any && settled ? GOOD : any && hopeless ? HOPELESS : NO_ROOM;
+    if (!any) return SQUEEZED;
+    return settled ? GOOD : hopeless ? HOPELESS : lacking ? NO_ROOM : SQUEEZED;
 }
 
 /* ---- variants ---- */
@@ -227,9 +234,9 @@ static bool try_variant(struct search *s, struct variant *v, struct relief *x, i
     if (!slow && !is_refused_with(s, offload)) {
         cramped = !all && (x->offload > 0 ? room_is_cramped(s, x->recompute, x->offload)
                                           : room_is_known_cramped(s, x->recompute, 0));
-        enum result one = cramped ? NO_ROOM : try_sides(s, v, x);
+        enum result one = cramped ? SQUEEZED : try_sides(s, v, x);
         settled = one == GOOD;
-        if (one == HOPELESS) settled_give_up(s, v, x->recompute, x->offload);
+        if (lacks_room(one)) settled_give_up(s, v, x->recompute, x->offload, one == HOPELESS);
         if (!settled && !all && ++*without >= TRIED_FIRST)
             cramped = room_is_cramped(s, x->recompute, x->offload);
     }

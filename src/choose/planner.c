@@ -487,13 +487,19 @@ static bool search_sharded(const struct planner *p, struct search_request search
     return out->n > 0;
 }
 
+/* Bytes. */
+static double whole_gpu(const struct planner *p)
+{
+    return p->out->base.machine.capacity_bytes;
+}
+
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
 
 /* The least memory that some plan fits, bytes: a GPU is made smaller until nothing does. 0 where
    nothing smaller will do. */
 static double least_memory(struct planner *p, struct search *search)
 {
-    double low = 0, high = p->out->base.machine.capacity_bytes, bytes = 0;
+    double low = 0, high = whole_gpu(p), bytes = 0;
     for (int i = 0; i < CAPACITY_STEPS; i++) {
         double middle = (low + high) / 2;
         bool any = search_finds_any(search, middle);
@@ -507,7 +513,7 @@ static double least_memory(struct planner *p, struct search *search)
    that small, of which then nothing need be known before. Gives the bytes searched for. */
 static double search_limited(struct planner *p, struct search *search)
 {
-    double whole = p->out->base.machine.capacity_bytes, least = 0,
+    double whole = whole_gpu(p), least = 0,
            limit = GIB * facts_double(p->request->facts, P_memory_limit_gib, 0);
     if (str_is(facts_str(p->request->facts, P_plan_order), "memory"))
         least = least_memory(p, search);
@@ -523,6 +529,15 @@ static double search_limited(struct planner *p, struct search *search)
     return whole;
 }
 
+/* Searches for what surely fits; whether there is any. */
+static bool search_sure(struct planner *p, struct search *search)
+{
+    struct answer *out = p->out;
+    if (p->request->whether) return out->fits = search_finds_any(search, whole_gpu(p));
+    out->capacity = search_limited(p, search);
+    return out->fits = out->search->n > 0;
+}
+
 /* Firm guides are kept to where a plan follows them; where nothing surely fits, what may is shown.
  */
 static void search_all(struct planner *p)
@@ -530,14 +545,13 @@ static void search_all(struct planner *p)
     struct answer *out = p->out;
     struct arena_mark mark = arena_mark(p->scratch);
     struct search *search = search_new(p->scratch, &p->search);
-    out->capacity = search_limited(p, search);
-    if (out->search->n == 0 && p->search.n_pinned > p->n_pins) {
+    if (!search_sure(p, search) && p->search.n_pinned > p->n_pins) {
         p->search.n_pinned = p->n_pins;
         search = search_new(p->scratch, &p->search);
-        out->capacity = search_limited(p, search);
+        search_sure(p, search);
     }
-    out->tight = out->search->n == 0;
-    if (out->tight) search_within(search, out->base.machine.capacity_bytes, true, out->search);
+    out->tight = !out->fits && !p->request->whether;
+    if (out->tight) search_within(search, whole_gpu(p), true, out->search);
     out->searched = out->search->layouts;
     out->feasible = out->search->feasible;
     arena_pop(p->scratch, mark);

@@ -21,6 +21,7 @@ struct plan_request {
     size_t top;
     bool no_playbook; /* public recipes are neither candidates nor named */
     bool exhaustive;  /* no bound is used: everything is looked at */
+    bool whether;     /* of the answer no more is asked than whether a plan surely fits */
 };
 
 /* What a reason says: the plan follows a guide, it leaves one, a rule refuses what the guide says,
@@ -69,7 +70,8 @@ struct answer {
     double capacity; /* bytes a GPU: the machine's, or a wish to use less of it */
     const struct preference *preferences;
     size_t n_preferences;
-    bool tight;                         /* no plan surely fits: these may */
+    bool fits;                          /* a plan surely does */
+    bool tight;                         /* none does: these may */
     struct forbid_tally *forbid;        /* [plan_request.n_forbid] */
     struct playbook_candidate *recipes; /* public ones for the same question */
     size_t n_recipes;

@@ -85,7 +85,7 @@ static struct known_memory *memory_slot(struct search *s, const struct knobs *ke
         *slot = arena_room(s->arena, sizeof **slot);
         (*slot)->saved = NULL;
     }
-    (*slot)->key = *key;
+    if (!*known) (*slot)->key = *key;
     return *slot;
 }
 
@@ -93,7 +93,7 @@ static struct known_memory *memory_slot(struct search *s, const struct knobs *ke
 static void measure_plain_memory(struct search *s, struct known_memory *out)
 {
     size_t n = (size_t)s->c.model.n_kinds;
-    if (!out->saved) out->saved = ARENA_ARRAY(s->arena, struct saved_list, n);
+    if (!out->saved) out->saved = arena_room(s->arena, n * sizeof *out->saved);
     memory_measure_saved(&s->c, &s->memory_coefficients, out->saved, &out->work);
 }
 

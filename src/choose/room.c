@@ -14,22 +14,27 @@ static void fill(const struct search *s, struct contender *o, const struct memor
     contender_fill_memory(o, memory);
 }
 
-/* Fills s->memory too. */
-static bool estimate(struct search *s, struct contender *o, struct memory_estimate *memory)
+/* Fills s->memory too. `whole`: what does not fit counts as well. */
+static bool estimate(struct search *s, bool whole, struct contender *o,
+                     struct memory_estimate *memory)
 {
     search_take_memory(s);
     if (!memory_divide(&s->c, s->memory)) return false;
-    memory_peaks_if_fits(s->memory, memory);
+    if (whole)
+        memory_peaks_if_fits(s->memory, memory);
+    else
+        memory_peaks_or_over(s->memory, memory);
     fill(s, o, memory);
     return true;
 }
 
-/* Whether it fits; the least of all is remembered. */
+/* Whether it fits; until something does the least of all is remembered. */
 static bool judge(struct search *s, const struct contender *o)
 {
     bool room = fits(s, o);
     s->out->searched++;
     s->out->feasible += room;
+    if (s->finalists.n_fast > 0) return room;
     if (s->out->has_least && o->peak >= s->out->least.peak) return room;
     s->out->least = *o;
     s->out->has_least = true;
@@ -40,17 +45,19 @@ bool room_is_there(struct search *s, struct contender *o)
 {
     struct memory_estimate memory;
     *o = (struct contender){.fits = FITS_NO};
-    return estimate(s, o, &memory) && judge(s, o);
+    return estimate(s, true, o, &memory) && judge(s, o);
 }
 
-/* *in_step: it is the optimizer's step that needs most, before its layers are moved. */
+/* *in_step: it is the optimizer's step that needs most, before its layers are moved; NULL: nobody
+   asks. */
 static bool find_room(struct search *s, struct contender *o, bool *moved, bool *in_step)
 {
     struct memory_estimate memory;
     *o = (struct contender){.fits = FITS_NO};
-    *moved = *in_step = false;
-    if (!estimate(s, o, &memory)) return false;
-    *in_step = memory.stages[memory.fullest].phase == 'C';
+    *moved = false;
+    if (in_step) *in_step = false;
+    if (!estimate(s, in_step || s->tight || s->finalists.n_fast == 0, o, &memory)) return false;
+    if (in_step) *in_step = memory.stages[memory.fullest].phase == 'C';
     if (!fits(s, o)) {
         search_take_layers(s);
         *moved = split_to_fit(&s->c, s->rates, s->memory, &memory, &s->layout);
@@ -61,21 +68,29 @@ static bool find_room(struct search *s, struct contender *o, bool *moved, bool *
 
 bool room_is_found(struct search *s, struct contender *o, bool *moved)
 {
-    bool in_step;
-    return find_room(s, o, moved, &in_step);
+    return find_room(s, o, moved, NULL);
+}
+
+/* Where the schedule of the present stages is kept. */
+static struct memory_flights *flights_slot(struct search *s, int most_vpp)
+{
+    const struct knobs *k = &s->c.knobs;
+    unsigned at = (unsigned)(k->pp * 31 + k->vpp) * 31 + (unsigned)most_vpp;
+    return &s->flights[at % SEARCH_KNOWN_FLIGHTS];
 }
 
 static double floor_of(struct search *s, int most_vpp)
 {
     search_take_memory(s);
-    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false, &s->flights, s->memory);
+    return memory_floor(&s->c, most_vpp, s->spots.kind_counts, false, flights_slot(s, most_vpp),
+                        s->memory);
 }
 
 static bool lacks(struct search *s, int most_vpp)
 {
     search_take_memory(s);
     return memory_lacks(&s->c, most_vpp, s->spots.kind_counts, !s->tight,
-                        s->c.machine.capacity_bytes, &s->flights, s->memory);
+                        s->c.machine.capacity_bytes, flights_slot(s, most_vpp), s->memory);
 }
 
 /* What surely fits has room for the upper end of its estimate, what may for the estimate. */
@@ -276,10 +291,10 @@ void room_is_noted(struct search *s, int recompute, int offload)
         if (kind->more_offload[offload] >> i & 1) s->rooms[i].roomy |= roomy;
 }
 
-void room_start(struct search *s, uint32_t offloads, uint64_t asked)
+void room_start(struct search *s, uint32_t offloads, uint64_t never)
 {
     memset(s->near_rooms, 0, sizeof s->near_rooms);
-    note_cramped(s, s->near_rooms, asked, __builtin_ctz(offloads));
+    note_cramped(s, s->near_rooms, never, __builtin_ctz(offloads));
 }
 
 void room_forget(struct search *s)
@@ -383,33 +398,68 @@ bool room_is_cramped(struct search *s, int recompute, int offload)
     return room_is_known_cramped(s, recompute, offload);
 }
 
-/* Of the states `among` those that surely have no room with an offload. */
-static uint64_t never_with(struct search *s, int offload, int most_vpp, uint64_t among,
-                           uint64_t *asked)
+/* The states that surely have no room with an offload: those that are known to have none, and what
+   is asked of those of which nothing is known. */
+static uint64_t never_with(struct search *s, int offload, int most_vpp, struct room known)
 {
-    struct room known = {.roomy = ~among};
     const struct ladder *ladder = ladder_of(s, offload);
     while (~(known.roomy | known.cramped)) {
         int state = next_state(s, ladder, known.roomy | known.cramped, s->never_edge);
-        if (lean_is_denied(s, state, offload, most_vpp)) {
+        if (lean_is_denied(s, state, offload, most_vpp))
             known.cramped |= ladder->less[state];
-            *asked |= (uint64_t)1 << state;
-        } else {
+        else
             known.roomy |= ladder->more[state];
-        }
     }
     s->never_edge = edge_of(s, ladder, &known);
     return known.cramped & ~known.roomy;
 }
 
-uint64_t room_never(struct search *s, uint32_t offloads, int most_vpp, uint64_t *asked)
+/* Whether what is asked of the present spot tells something of others of its family: of a step of
+   one microbatch, or of several passes, it does not (room_is_hopeless), nor before anything fits.
+ */
+static bool tells_family(const struct search *s)
 {
-    uint64_t never = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute), unused = 0;
-    *asked = 0;
+    const struct knobs *k = &s->c.knobs;
+    return s->finalists.n_fast > 0 && knobs_microbatches(k) > 1 && knobs_schedules(k) == 1;
+}
+
+/* The same plan needs no less with a larger micro-batch: adds to *known what is known of others. */
+static void ask_family(const struct known_never *x, const struct known_never *own,
+                       struct room *known)
+{
+    for (; x; x = x->next) {
+        if (x->kind != own->kind || x->offload != own->offload || x->least_vpp != own->least_vpp ||
+            x->most_vpp != own->most_vpp)
+            continue;
+        if (x->mbs <= own->mbs) known->cramped |= x->never;
+        if (x->mbs >= own->mbs) known->roomy |= ~x->never;
+    }
+}
+
+/* never_with, and what the spots of the same family tell. */
+static uint64_t never_in_family(struct search *s, const struct spot *spot, int offload,
+                                int most_vpp, struct room known)
+{
+    const struct knobs *k = &s->c.knobs;
+    struct known_never **family = &s->families[spot->family].never;
+    struct known_never own = {*family, s->kind, offload, k->mbs, k->vpp, most_vpp, 0};
+    if (!tells_family(s)) return never_with(s, offload, most_vpp, known);
+    ask_family(*family, &own, &known);
+    own.never = never_with(s, offload, most_vpp, known);
+    *family = arena_dup(s->arena, &own, sizeof own);
+    return own.never;
+}
+
+uint64_t room_never(struct search *s, const struct spot *spot, uint32_t offloads, int most_vpp,
+                    uint64_t *first)
+{
+    uint64_t all = UINT64_MAX >> (SPACE_MAX_STATES - present_kind(s)->n_recompute), never;
+    *first = 0;
     if (s->request->exhaustive) return 0;
-    never = never_with(s, __builtin_ctz(offloads), most_vpp, never, asked);
+    never = *first =
+        never_in_family(s, spot, __builtin_ctz(offloads), most_vpp, (struct room){.roomy = ~all});
     for (offloads &= offloads - 1; offloads && never; offloads &= offloads - 1)
-        never = never_with(s, __builtin_ctz(offloads), most_vpp, never, &unused);
+        never = never_with(s, __builtin_ctz(offloads), most_vpp, (struct room){.roomy = ~never});
     return never;
 }
 

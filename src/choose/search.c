@@ -131,6 +131,7 @@ static void forget_families(struct search *s)
     for (size_t i = 0; i < s->spots.n_families; i++) {
         struct family *f = &s->families[i];
         f->roomy = 0;
+        f->never = NULL;
         if (s->tight || s->c.machine.capacity_bytes > f->within) f->hopeless = INT_MAX;
     }
 }
@@ -150,7 +151,12 @@ struct search *search_new(struct arena *a, const struct search_request *request)
     s->known_layers = ARENA_ARRAY(a, struct known_layers *, SEARCH_KNOWN_LAYERS);
     s->known_kernels = ARENA_NEW(a, struct known_kernels);
     s->known_kernels->f = s->timing.f;
-    s->known_kernels->shared = ARENA_ARRAY(a, struct time_shared, TIME_SHARED);
+    s->known_kernels->shared = arena_room(a, TIME_SHARED * sizeof *s->known_kernels->shared);
+    s->known_kernels->ends = arena_room(a, TIME_ENDS * sizeof *s->known_kernels->ends);
+    for (int i = 0; i < TIME_SHARED; i++)
+        s->known_kernels->shared[i].key.tp = 0;
+    for (int i = 0; i < TIME_ENDS; i++)
+        s->known_kernels->ends[i].key.tp = 0;
     s->kinds = (struct kinds){.request = request, .arena = a, .kernels = s->known_kernels};
     s->memory_coefficients = memory_coefficients_of(&s->c.machine);
     s->known_memory = ARENA_ARRAY(a, struct known_memory *, SEARCH_KNOWN_MEMORY);

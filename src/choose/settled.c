@@ -50,7 +50,8 @@ void settled_start(struct search *s)
 {
     if (!sets_of(s)) start_sets(s);
     struct settled *x = sets_of(s);
-    memset(x->near, 0, x->n * sizeof *x->near);
+    if (x->any_near) memset(x->near, 0, x->n * sizeof *x->near);
+    x->any_near = false;
     s->visit++;
 }
 
@@ -61,14 +62,16 @@ void settled_open(struct search *s)
     memset(x->fast, 0, x->n_fast * sizeof *x->fast);
 }
 
-void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload)
+void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload,
+                     bool near)
 {
     struct settled *x = sets_of(s);
     size_t at = number_of(s, v);
+    x->any_near |= near;
     for (uint64_t none = room_keeping_more(s, recompute, offload); none;) {
         uint64_t *set = set_of(x, take_lowest(&none), offload) + at / WORD;
         *set |= (uint64_t)1 << at % WORD;
-        x->near[set - x->sets] |= (uint64_t)1 << at % WORD;
+        if (near) x->near[set - x->sets] |= (uint64_t)1 << at % WORD;
     }
 }
 
@@ -76,12 +79,14 @@ void settled_add(struct search *s, const struct variant *v, int recompute, int o
 {
     struct settled *x = sets_of(s);
     const uint64_t *slower = &s->group->slower[number_of(s, v) * x->words];
+    x->any_near |= near;
+    size_t words = x->words, first = (size_t)(set_of(x, 0, offload == 0 ? ANY : offload) - x->sets);
     for (uint64_t more = present_kind(s)->needless[recompute]; more;) {
-        uint64_t *set = set_of(x, take_lowest(&more), offload == 0 ? ANY : offload);
-        for (size_t i = 0; i < x->words; i++)
-            set[i] |= slower[i];
-        for (size_t i = 0; i < x->words && near; i++)
-            x->near[set + i - x->sets] |= slower[i];
+        size_t set = first + (size_t)take_lowest(&more) * words;
+        for (size_t i = 0; i < words; i++)
+            x->sets[set + i] |= slower[i];
+        for (size_t i = 0; i < words && near; i++)
+            x->near[set + i] |= slower[i];
     }
 }
 

@@ -148,7 +148,7 @@ static void queue(struct search *s, struct spot *spot)
         search_set_spot(s, spot, x.values[0]);
         int most = x.values[x.n - 1];
         if (!class_matters(s, spot, most)) continue;
-        turn->never[more] = room_never(s, offloads_asked(s), most, &turn->asked[more]);
+        turn->never[more] = room_never(s, spot, offloads_asked(s), most, &turn->first[more]);
         if (s->any) continue; /* then no bound is read */
         turn->least[more] = order_bound(s, turn->never[more], most);
         bound = smaller(bound, turn->least[more].any * prefer_factor(spot->wish));
@@ -185,7 +185,7 @@ static void visit_near(struct search *s, const struct turn *turn, struct stages 
     if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
     s->least_vpp = x->values[0], s->most_vpp = most;
     settled_start(s);
-    room_start(s, offloads_asked(s), turn->asked[more]);
+    room_start(s, offloads_asked(s), turn->first[more]);
     order_stages(s, x);
     for (int i = 0; i < x->n; i++) {
         search_set_spot(s, turn->spot, x->values[i]);

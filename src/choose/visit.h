@@ -55,6 +55,7 @@ struct settled {
     size_t words, n, n_fast; /* of a set; of all */
     int n_recompute;
     uint64_t *sets, *near;
+    bool any_near;       /* else near is empty */
     uint64_t *fast;      /* [n_recompute][words]: what may matter without offload */
     uint64_t *no_slower; /* [words] scratch of settled_is_fast */
 };
@@ -80,17 +81,26 @@ struct room {
 };
 enum { UNKNOWN_EDGE = -1 };
 
+/* What room_never found on a spot of a family, with one offload. */
+struct known_never {
+    struct known_never *next;
+    size_t kind;
+    int offload, mbs, least_vpp, most_vpp;
+    uint64_t never;
+};
+
 /* What is known of spots that share all but the micro-batch. */
 struct family {
     int least_mbs;       /* of all of them */
     int roomy, hopeless; /* the largest for which something may fit, the smallest for which nothing
                             does, as far as was asked: 0 and INT_MAX at first */
     double within;       /* bytes of the GPU for which it was asked that it is hopeless */
+    struct known_never *never; /* of this GPU */
 };
 
 /* Times of layers that were worked out, and what they keep; they are asked for again and again, as
    plans differ in what is around the layers. */
-enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 192 };
+enum { SEARCH_KNOWN_LAYERS = 512, SEARCH_KNOWN_MEMORY = 192, SEARCH_KNOWN_FLIGHTS = 32 };
 
 struct known_layers {
     struct knobs key; /* time_layers_key */
@@ -111,7 +121,7 @@ struct turn {
     double around;
     struct least_seconds least[2]; /* of their step time, without and with virtual stages */
     uint64_t never[2]; /* of either, states of recomputation that have no room (room_never) */
-    uint64_t asked[2]; /* of these, those that were asked, of the first offload */
+    uint64_t first[2]; /* those that have none with the first offload that was asked */
     bool begun;        /* the most promising number of virtual stages of either was tried */
 };
 
@@ -190,7 +200,7 @@ struct search {
     struct known_kernels *known_kernels;
     struct memory_coefficients memory_coefficients;
     struct memory_work *memory;
-    struct memory_flights flights;      /* of the last schedule that was asked */
+    struct memory_flights flights[SEARCH_KNOWN_FLIGHTS];
     struct known_memory **known_memory; /* [SEARCH_KNOWN_MEMORY], likewise */
     struct finalists finalists;
     struct shown shown[FINALISTS_FAST];
@@ -274,15 +284,16 @@ bool room_is_denied(struct search *s, int most_vpp);
 /* The same of all virtual stages of the class being visited. */
 bool room_is_denied_to_all(struct search *s);
 /* The states of recomputation, as bits, of which that is so with each of some offloads on the
-   present spot, whatever the other switches, as far as those tell that were asked. *asked: these
-   alone, of the first offload. */
-uint64_t room_never(struct search *s, uint32_t offloads, int most_vpp, uint64_t *asked);
+   present spot, whatever the other switches, as far as those tell that were asked. *first: with the
+   first of them alone. */
+uint64_t room_never(struct search *s, const struct spot *spot, uint32_t offloads, int most_vpp,
+                    uint64_t *first);
 /* The states of recomputation, as bits, that keep no less on the GPU than one beside an offload:
    where that has no room, none of them has beside the same switches. */
 uint64_t room_keeping_more(struct search *s, int recompute, int offload);
 /* Nothing is known of the class of stages visited from here on but what has no room with the first
    of some offloads (room_never), */
-void room_start(struct search *s, uint32_t offloads, uint64_t asked);
+void room_start(struct search *s, uint32_t offloads, uint64_t never);
 /* nor of the present ones but what is so on all of the class. */
 void room_forget(struct search *s);
 /* Notes that a plan with the state of recomputation and the offload has room. */
@@ -342,9 +353,10 @@ size_t variants_words(size_t n);
 void settled_start(struct search *s);
 /* Nor on the present stages but what is so on all of the class; what is fast is not known. */
 void settled_open(struct search *s);
-/* Notes that a variant has no room on the class of stages with an offload and a state of
-   recomputation: nor has it with those that keep more. */
-void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload);
+/* Notes that a variant has no room with an offload and a state of recomputation: nor has it with
+   those that keep more. `near`: on all of the class. */
+void settled_give_up(struct search *s, const struct variant *v, int recompute, int offload,
+                     bool near);
 /* Notes that a variant needs no further trial with an offload and a state of recomputation: nor do
    those that are no faster, repeat no less and offload no less. `near`: on all of the class. */
 void settled_add(struct search *s, const struct variant *v, int recompute, int offload, bool near);

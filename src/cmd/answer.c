@@ -39,12 +39,12 @@ void worker_open(struct arena *parent, const struct service *service, struct wor
     w->platforms.arena = arena_of(parent, w, REQUEST_MEMORY);
     w->output = arena_of(parent, w, 0);
     w->out = buf_new(w->output);
-    w->reaches.arena = arena_of(parent, w, REQUEST_MEMORY);
+    w->memo.arena = arena_of(parent, w, REQUEST_MEMORY);
     if (!service) return;
     w->service = *service;
     if (!service->rules) return;
     w->rules = *service->rules;
-    w->rules.reaches = &w->reaches;
+    w->rules.memo = &w->memo;
     w->service.rules = &w->rules;
 }
 
@@ -54,7 +54,7 @@ static void each_arena(struct worker *w, void (*what)(struct arena *a))
     what(w->scratch);
     what(w->platforms.arena);
     what(w->output);
-    what(w->reaches.arena);
+    what(w->memo.arena);
 }
 
 void worker_close(struct worker *w)

@@ -58,7 +58,7 @@ struct worker {
     struct platform_cache platforms;
     struct service service;
     struct rule_set rules; /* those of the service, with a memo of its own */
-    struct reach_memo reaches;
+    struct rule_memo memo;
     struct buf out; /* the answers, one a line */
 };
 

@@ -8,6 +8,7 @@
 #include "cost/evidence.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "cost/evidence_table.h"
 #include "facts/entry.h"
@@ -121,6 +122,23 @@ static double distance(const struct config *c, const struct param_counts *size,
            differ((k->task == TASK_PEFT) == str_is(r->task, "peft"), 1);
 }
 
+/* Doublings that two numbers are apart at the least, by their highest bits. */
+static int least_doublings(int64_t a, int64_t b)
+{
+    if (a <= 0 || b <= 0) return 0;
+    int apart = abs(__builtin_clzll((uint64_t)a) - __builtin_clzll((uint64_t)b));
+    return apart > 1 ? apart - 1 : 0;
+}
+
+/* Whether a record's model alone is farther away than `most`: so many are that it is asked first.
+ */
+static bool is_far(const struct param_counts *size, const struct evidence_record *r, double most)
+{
+    return least_doublings(size->total, r->total_params) +
+               least_doublings(size->active, r->active_params) >
+           most;
+}
+
 /* Keeps the nearest few in order; equal distances keep the order of the table. */
 static void offer(struct evidence *out, const struct evidence_record *r, double d)
 {
@@ -166,6 +184,7 @@ void evidence_find(const struct config *c, struct evidence *out)
     for (size_t i = 0; i < evidence_record_count; i++) {
         double most = out->n < EVIDENCE_NEAREST ? INFINITY : out->nearest[out->n - 1].distance;
         const struct evidence_record *r = &evidence_records[i];
+        if (is_far(&size, r, most)) continue;
         double d = distance_of(&away, &c->machine, r->platform) +
                    precision_distance(c->knobs.precision, precision, r->precision);
         offer(out, r, distance(c, &size, r, d, most));

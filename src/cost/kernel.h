@@ -40,6 +40,7 @@ struct known_linear {
 struct known_kernels {
     struct coefficients f;
     struct time_shared *shared; /* [TIME_SHARED] (cost/time.h); NULL: none are kept */
+    struct time_ends *ends;     /* [TIME_ENDS], likewise */
     struct known_linear linears[KNOWN_LINEARS];
     struct weights weights[MODEL_MAX_KINDS]; /* of a layer of each kind; m NULL: not listed yet */
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of a configuration: every stage, the fullest, and whether it fits. */
+#include <math.h>
+
 #include "base/larger.h"
 #include "cost/memory_stage.h"
 #include "plan/framework.h"
@@ -103,7 +105,9 @@ void memory_measure_saved(const struct config *c, const struct memory_coefficien
 struct knobs memory_layers_key(const struct knobs *k)
 {
     struct knobs x = time_layers_key(k);
-    x.grad_bytes = 0;
+    x.grad_bytes = x.main_param_bytes = 0;
+    x.ce_fusion = 0;
+    x.reshard_after_forward = x.reshard_stated = false;
     x.cp_comm = 0; /* keys that others have are given back in the layer */
     return x;
 }
@@ -203,6 +207,24 @@ void memory_peaks_if_fits(const struct memory_work *w, struct memory_estimate *o
     for (int i = 0; i < out->n_stages; i++)
         if (left[i]) take_stage(w, i, out);
     finish_peaks(w, out);
+}
+
+void memory_peaks_or_over(const struct memory_work *w, struct memory_estimate *out)
+{
+    double capacity = w->c->machine_known ? w->c->machine.capacity_bytes : INFINITY;
+    start_peaks(w, out);
+    for (int i = 0; i < out->n_stages; i++) {
+        out->stages[i].high = 0;
+        if (!needs_less(w, i) && out->peak_high <= capacity) take_stage(w, i, out);
+    }
+    finish_peaks(w, out);
+}
+
+double memory_high_of(const struct memory_work *w, int stage, struct memory_estimate *m)
+{
+    struct stage_memory *s = &m->stages[stage];
+    if (s->high == 0) stage_estimate(w, stage, s);
+    return s->high;
 }
 
 bool memory_estimate(const struct config *c, struct memory_estimate *out, struct cost_trace *trace)

@@ -152,6 +152,10 @@ void memory_peaks(const struct memory_work *w, struct memory_estimate *out);
 /* The same, but where it fits, without the `stages` that need no more than the one before, which
    may be as uncertain as to count in `peak_low`. */
 void memory_peaks_if_fits(const struct memory_work *w, struct memory_estimate *out);
+/* That without the peaks of what does not fit: stages are worked out until one needs more than
+   there is; the others have no `high` (0) but what memory_high_of works out. */
+void memory_peaks_or_over(const struct memory_work *w, struct memory_estimate *out);
+double memory_high_of(const struct memory_work *w, int stage, struct memory_estimate *m);
 /* The memory of one stage at its peak. */
 void stage_estimate(const struct memory_work *w, int stage, struct stage_memory *out);
 /* The terms of that peak, which add up to its total. */
@@ -159,12 +163,14 @@ void stage_explain(const struct memory_work *w, int stage, struct cost_trace *tr
 
 /* ---- without a division (memory_floor.c) ---- */
 
-/* Microbatches in flight on each rank at least, kept for plans that follow with the same schedule.
- */
+/* Microbatches in flight on each rank at least, of a layer among all of it and in its last chunk;
+   kept for plans that follow with the same schedule. */
 struct memory_flights {
     int pp, vpp, most_vpp, group_size; /* pp 0: none yet */
     int64_t microbatches;
-    double flight[COST_MAX_STAGES], least, most;
+    uint32_t last_kinds; /* of layers, as bits, that may stand last on a rank */
+    double flight[COST_MAX_STAGES], last[COST_MAX_STAGES];
+    double least, most, lowest; /* least, most: of flight; lowest: of last */
 };
 /* Bytes that the estimate of `c`, or its upper end, reaches on some stage however the search
    divides its layers, with its virtual stages or any number from there to `most_vpp`; 0 where the

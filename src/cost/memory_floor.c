@@ -107,10 +107,11 @@ static double end_bytes(const struct floor *f, int rank)
 
 /* Of the chunks of a rank those in front hold more, in layers and in microbatches, so that a layer
    has the chunks' mean at least; but for the first chunk of all, beside the embedding. */
-static double mean_flight(const struct knobs *k, int rank)
+static double mean_flight(const struct knobs *k, int rank, double *last)
 {
     struct passes x = pipeline_passes(k, rank);
-    return rank == 0 ? passes_of_last(&x, k->vpp) : x.all / k->vpp;
+    *last = passes_of_last(&x, k->vpp);
+    return rank == 0 ? *last : x.all / k->vpp;
 }
 
 static bool is_same_schedule(const struct memory_flights *x, const struct knobs *k, int most_vpp)
@@ -119,20 +120,39 @@ static bool is_same_schedule(const struct memory_flights *x, const struct knobs 
            x->group_size == k->group_size && x->microbatches == knobs_scheduled(k);
 }
 
-/* It rises or falls with the number of virtual stages. */
-static void set_flights(struct memory_flights *x, const struct knobs *k, int most_vpp)
+/* Kinds of layers, as bits, that may stand last on a rank. With virtual stages that is in its last
+   chunk, which the last rank's alone may be without any; and of the chunks before all but the very
+   first have a layer. So those that stand in front alone are not among them. */
+static uint32_t last_kinds(const struct model_shape *m, const struct knobs *k)
 {
+    int first = (k->vpp - 1) * k->pp - 2;
+    uint32_t kinds = 0;
+    for (int i = first > 0 ? first : 0; i < m->num_layers; i++)
+        kinds |= (uint32_t)1 << m->layers[i];
+    return kinds;
+}
+
+/* It rises or falls with the number of virtual stages. */
+static void set_flights(struct memory_flights *x, const struct config *c, int most_vpp)
+{
+    const struct knobs *k = &c->knobs;
     struct knobs most = *k;
+    x->last_kinds = last_kinds(&c->model, k);
     most.vpp = most_vpp;
     x->pp = k->pp, x->vpp = k->vpp, x->most_vpp = most_vpp, x->group_size = k->group_size;
     x->microbatches = knobs_scheduled(k);
-    x->least = INFINITY;
+    x->least = x->lowest = INFINITY;
     x->most = 0;
     for (int r = 0; r < k->pp; r++) {
-        double one = mean_flight(k, r);
-        if (most_vpp > k->vpp) one = smaller(one, mean_flight(&most, r));
+        double last, other, one = mean_flight(k, r, &last);
+        if (most_vpp > k->vpp) {
+            one = smaller(one, mean_flight(&most, r, &other));
+            last = smaller(last, other);
+        }
         x->flight[r] = one;
+        x->last[r] = last;
         x->least = smaller(x->least, one);
+        x->lowest = smaller(x->lowest, last);
         x->most = larger(x->most, one);
     }
 }
@@ -219,10 +239,11 @@ static void take_ends(struct floor *f)
     f->ends[0] = end_bytes(f, 0), f->ends[1] = end_bytes(f, f->w->c->knobs.pp - 1);
 }
 
-static double least_backward(const struct memory_work *w)
+static double least_backward(const struct memory_work *w, uint32_t last_kinds)
 {
     double least = INFINITY;
     for (int i = 0; i < w->c->model.n_kinds; i++) {
+        if (!(last_kinds >> i & 1)) continue;
         struct holding s = {.last_layer = &w->kinds[i]};
         least = smaller(least, activation_layer_transient(w, &s, NULL));
     }
@@ -239,14 +260,15 @@ static double undivided(const struct config *c, bool high, struct memory_work *w
 }
 
 /* Field by field: the search asks too often to clear what is not used. */
-static void start(struct floor *f, const struct memory_work *w, const int counts[MODEL_MAX_KINDS])
+static void start(struct floor *f, const struct memory_work *w, const int counts[MODEL_MAX_KINDS],
+                  uint32_t last_kinds)
 {
     f->w = w;
     f->counts = counts;
     f->certain = 1;
     for (int i = 0; i < w->c->model.n_kinds; i++)
         f->layers[i] = layer_bytes(w, i);
-    f->backward = least_backward(w);
+    f->backward = least_backward(w, last_kinds);
     f->buffers = middle_buffers(w);
 }
 
@@ -255,8 +277,8 @@ static void start_pipeline(struct floor *f, const struct config *c, int most_vpp
                            struct memory_flights *known, struct memory_work *w)
 {
     memory_place(c, w);
-    start(f, w, counts);
-    if (!is_same_schedule(known, &c->knobs, most_vpp)) set_flights(known, &c->knobs, most_vpp);
+    if (!is_same_schedule(known, &c->knobs, most_vpp)) set_flights(known, c, most_vpp);
+    start(f, w, counts, known->last_kinds);
     f->flights = known;
     f->unit = &f->layers[most_frequent(counts)];
     if (high) set_interval(f, f->unit);
@@ -279,17 +301,81 @@ double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL
     return least_bytes(&f);
 }
 
-/* Layers of the most frequent kind that all ranks have room for: each of them whole ones. */
+/* ---- whole layers ---- */
+
+enum { MOST_OTHERS = 7 };
+
+/* Layers that need no less than one of the most frequent kind; of those that need less one kind, if
+   there are few, as dense ones in front. */
+struct whole {
+    int needed, n_others;
+    const struct bytes *other;
+};
+
+static struct whole whole_of(const struct floor *f)
+{
+    struct whole x = {.other = NULL};
+    double low = smaller(f->flights->least, f->flights->lowest), high = f->flights->most;
+    double one_low = on(f, f->unit, low), one_high = on(f, f->unit, high);
+    for (int i = 0; i < f->w->c->model.n_kinds; i++) {
+        const struct bytes *one = &f->layers[i];
+        if (on(f, one, low) >= one_low && on(f, one, high) >= one_high)
+            x.needed += f->counts[i];
+        else if (f->counts[i] > 0 && f->counts[i] <= MOST_OTHERS)
+            x.other = one, x.n_others = f->counts[i];
+    }
+    return x;
+}
+
+/* Bytes of a rank for its layers. */
+static double left_on(const struct floor *f, int rank, double capacity)
+{
+    double end = rank == 0 ? f->ends[0] : rank == f->w->c->knobs.pp - 1 ? f->ends[1] : 0;
+    return capacity - f->certain * (f->buffers + f->backward) - end;
+}
+
+/* Whole layers that a rank has room for, with so many microbatches in flight. */
+static int room_on(const struct floor *f, double flight, double left)
+{
+    double n = left / on(f, f->unit, flight);
+    int most = f->w->c->model.num_layers;
+    return n <= 0 ? 0 : n < most ? (int)n : most;
+}
+
 static int room_for(const struct floor *f, double capacity)
 {
-    double around = f->certain * (f->buffers + f->backward);
-    int sum = 0, last = f->w->c->knobs.pp - 1;
-    for (int r = 0; r <= last; r++) {
-        double left = capacity - around - (r == 0 ? f->ends[0] : r == last ? f->ends[1] : 0);
-        double n = left / on(f, f->unit, f->flights->flight[r]);
-        if (n > 0) sum += n < f->w->c->model.num_layers ? (int)n : f->w->c->model.num_layers;
-    }
+    int sum = 0;
+    for (int r = 0; r < f->w->c->knobs.pp; r++)
+        sum += room_on(f, f->flights->flight[r], left_on(f, r, capacity));
     return sum;
+}
+
+/* The same beside the others, wherever they stand, as in front, where most are in flight: best[j]
+   of the ranks so far, which have j of them. */
+static int room_beside(const struct floor *f, const struct whole *x, double capacity)
+{
+    int best[MOST_OTHERS + 1] = {0}, n = x->n_others;
+    for (int r = 0; r < f->w->c->knobs.pp; r++) {
+        double left = left_on(f, r, capacity), last = f->flights->last[r];
+        int rooms[MOST_OTHERS + 1] = {room_on(f, f->flights->flight[r], left)};
+        for (int i = 1; i <= n; i++)
+            rooms[i] = room_on(f, last, left - i * on(f, x->other, last));
+        for (int j = n; j >= 0; j--) {
+            int most = 0;
+            for (int i = 0; i <= (r > 0 ? j : 0); i++)
+                if (best[j - i] + rooms[i] > most) most = best[j - i] + rooms[i];
+            best[j] = r > 0 ? most : rooms[j];
+        }
+    }
+    return best[n];
+}
+
+/* Whether the ranks lack room for whole layers. Another takes the place of one at most. */
+static bool lacks_whole(const struct floor *f, double capacity)
+{
+    struct whole x = whole_of(f);
+    int spare = room_for(f, capacity) - x.needed;
+    return spare < 0 || (spare < x.n_others && room_beside(f, &x, capacity) < x.needed);
 }
 
 bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
@@ -302,5 +388,5 @@ bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_M
     if (least_bytes(&f) > capacity) return true; /* mostly the layers alone say so */
     take_ends(&f);
     if (least_bytes(&f) > capacity) return true;
-    return room_for(&f, capacity) < counts[most_frequent(counts)];
+    return lacks_whole(&f, capacity);
 }

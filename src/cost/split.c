@@ -465,16 +465,22 @@ static void set_layers(struct probe *p, int n)
     note_high(p, layers, high_of(p->w, p->stage));
 }
 
+static int layers_on(const struct memory_work *w, int stage)
+{
+    int n = 0;
+    for (int i = stage; i < w->n_chunks; i += w->c->knobs.pp)
+        n += w->chunks[i].layers;
+    return n;
+}
+
 /* Layers that a stage has room for; fewer than its chunks have to have where these are too many.
    Memory is nearly a straight line of them. */
 static int room_of(struct memory_work *w, int stage, double high)
 {
     const struct knobs *k = &w->c->knobs;
     double capacity = w->c->machine.capacity_bytes;
-    struct probe p = {.w = w, .stage = stage};
+    struct probe p = {.w = w, .stage = stage, .n = layers_on(w, stage)};
     int low = k->vpp - (stage == 0) - (stage == k->pp - 1), most = w->c->model.num_layers;
-    for (int i = stage; i < w->n_chunks; i += k->pp)
-        p.n += w->chunks[i].layers;
     note_high(&p, layers_of(&p), high);
     int n = p.n;
     set_layers(&p, n + 1);
@@ -488,16 +494,24 @@ static int room_of(struct memory_work *w, int stage, double high)
 }
 
 /* What all stages have room for, from the last one on. False: they have not for all layers; those
-   in front have no more, for they hold more microbatches. */
-static bool find_room(struct memory_work *w, const struct memory_estimate *m, int *most)
+   in front have no more, for they hold more microbatches. A stage that needs too much has room for
+   fewer than it has, which mostly is all that has to be known of it. */
+static bool find_room(struct memory_work *w, struct memory_estimate *m, int *most)
 {
-    int sum = 0, last = m->n_stages - 1;
+    int sum = 0, last = m->n_stages - 1, layers = w->c->model.num_layers;
     for (int r = last; r >= 0; r--) {
+        bool over = memory_high_of(w, r, m) > m->capacity;
+        most[r] = over ? layers_on(w, r) - 1 : room_of(w, r, m->stages[r].high);
+        sum += most[r];
+        if (r < last && sum + r * most[r] < layers) return false;
+    }
+    for (int r = last; r >= 0 && sum >= layers; r--) {
+        if (m->stages[r].high <= m->capacity) continue;
+        sum -= most[r];
         most[r] = room_of(w, r, m->stages[r].high);
         sum += most[r];
-        if (r < last && sum + r * most[r] < w->c->model.num_layers) return false;
     }
-    return true;
+    return sum >= layers;
 }
 
 /* Room of layers of each kind: what one more of them takes where a stage has fewest, and what there
@@ -522,20 +536,21 @@ static void measure_room(struct memory_work *w, int stage, double high, struct s
 /* Divides layers of several kinds anew within the room that there is beside the present ones, which
    is nearly a straight line of them. False: there is none, or it is the same split again. */
 static bool fit_mixed(struct split *s, struct config *c, struct memory_work *w,
-                      const struct memory_estimate *m, struct layout *slot)
+                      struct memory_estimate *m, struct layout *slot, int *most)
 {
     struct split_room rooms[COST_MAX_STAGES];
     struct layout before, now;
     s->rooms = rooms;
+    most[0] = 0;
     for (int r = 0; r < m->n_stages; r++)
-        measure_room(w, r, m->stages[r].high, &rooms[r]);
+        measure_room(w, r, memory_high_of(w, r, m), &rooms[r]);
     if (!config_layout(c, &before) || !choose(s, c, slot) || !config_layout(c, &now)) return false;
     return memcmp(before.decoders, now.decoders, (size_t)now.n_chunks * sizeof *now.decoders) != 0;
 }
 
 /* The same where all take as much. `before`: the room of the round before, then of this one. */
 static bool fit_alike(struct split *s, struct config *c, struct memory_work *w,
-                      const struct memory_estimate *m, struct layout *slot, int *before)
+                      struct memory_estimate *m, struct layout *slot, int *before)
 {
     int most[COST_MAX_STAGES];
     size_t bytes = (size_t)m->n_stages * sizeof *most;
@@ -552,30 +567,31 @@ static bool fit_once(struct config *c, const struct time_rates *rates, struct me
 {
     struct split s;
     split_init(&s, c, rates);
-    bool divided =
-        s.mixed && s.vpp == 1 ? fit_mixed(&s, c, w, m, slot) : fit_alike(&s, c, w, m, slot, before);
+    bool divided = s.mixed && s.vpp == 1 ? fit_mixed(&s, c, w, m, slot, before)
+                                         : fit_alike(&s, c, w, m, slot, before);
     if (!divided || !memory_divide(c, w)) return false;
-    memory_peaks_if_fits(w, m);
+    memory_peaks_or_over(w, m);
     return true;
 }
 
-/* Whether a stage has room to spare: of any other split some stage has as many layers as now. */
-static bool has_spare(const struct memory_estimate *m)
+/* Whether a stage has room to spare: of any other split some stage has as many layers as now. Those
+   behind hold fewer microbatches. */
+static bool has_spare(const struct memory_work *w, struct memory_estimate *m)
 {
-    for (int r = 0; r < m->n_stages; r++)
-        if (m->stages[r].high <= m->capacity) return true;
+    for (int r = m->n_stages - 1; r >= 0; r--)
+        if (memory_high_of(w, r, m) <= m->capacity) return true;
     return false;
 }
 
 bool split_to_fit(struct config *c, const struct time_rates *rates, struct memory_work *w,
                   struct memory_estimate *m, struct layout *slot)
 {
-    if (m->fits == FITS_YES || !split_is_free(c) || !has_spare(m)) return false;
-    int before[COST_MAX_STAGES] = {-1}; /* of no stage */
+    if (m->fits == FITS_YES || !split_is_free(c) || !has_spare(w, m)) return false;
+    int before[COST_MAX_STAGES] = {-1}; /* until it is divided otherwise */
     /* again where other kinds of layers came to stand on a stage than its room was counted in */
     for (int i = 0; i < MOST_ROUNDS && fit_once(c, rates, w, m, slot, before); i++)
         if (m->fits == FITS_YES) return true;
-    split_by_time(c, rates, slot);
+    if (before[0] >= 0) split_by_time(c, rates, slot);
     return false;
 }
 

@@ -18,9 +18,9 @@ bool split_plan(struct config *c, struct layout *slot);
 /* Its two parts, for a search that estimates memory anyway and knows the rates of `c`, which are
    read where split_is_free. Without a look at memory; */
 bool split_by_time(struct config *c, const struct time_rates *rates, struct layout *slot);
-/* and then, when *m, the memory of that split, does not fit: the fastest split that does, if there
-   is one, with its memory in *m; false: the split does not change, and *m is of none. *w has
-   measured the layers of `c` and divided them so. */
+/* and then, when *m, the memory of that split, does not fit (memory_peaks_or_over will do): the
+   fastest split that does, if there is one, with its memory in *m; false: the split does not
+   change, and *m is of none. *w has measured the layers of `c` and divided them so. */
 bool split_to_fit(struct config *c, const struct time_rates *rates, struct memory_work *w,
                   struct memory_estimate *m, struct layout *slot);
 /* After split_plan, for plans that are shown, as it takes hundreds of estimates: moves layers

@@ -29,6 +29,15 @@ struct time_shared {
     struct layer_time products[MODEL_MAX_KINDS];
 };
 
+/* What stands around the layers of plans that were worked out: it is the same however experts are
+   divided. key.tp 0: none yet. */
+enum { TIME_ENDS = 256 };
+struct time_ends {
+    struct knobs key;
+    struct layer_time embedding, vision, head, mtp_ends;
+    struct end_rates ends[2];
+};
+
 void time_layers_init(const struct config *c, struct time_layers *out);
 /* The same with what is known of other plans for the machine; NULL: nothing. */
 void time_layers_init_known(const struct config *c, struct known_kernels *known,

@@ -24,13 +24,12 @@ static size_t next_line(struct str text, size_t at)
 static void index_lines(struct arena *a, struct source *s)
 {
     if (s->line_starts) return;
-    uint32_t n = 1;
+    VEC(uint32_t) starts = {0};
+    *VEC_PUSH(a, &starts) = 0;
     for (size_t at = 0; (at = next_line(s->text, at));)
-        n++;
-    s->line_starts = ARENA_ARRAY(a, uint32_t, n);
-    s->n_lines = 1;
-    for (size_t at = 0; (at = next_line(s->text, at));)
-        s->line_starts[s->n_lines++] = (uint32_t)at;
+        *VEC_PUSH(a, &starts) = (uint32_t)at;
+    s->line_starts = starts.items;
+    s->n_lines = (uint32_t)starts.n;
 }
 
 struct str source_line(struct sources *all, uint32_t number, uint32_t line)

@@ -248,7 +248,10 @@ static bool yaml11_number(struct arena *a, struct str s, struct value *out)
 /* Most scalars are no word of any profile: told by length and first letter. */
 static bool may_be_word(struct str s)
 {
-    return s.n <= LONGEST_WORD && (!s.n || strchr("~nNtTfFyYoO.+-", s.p[0]));
+    static const bool begins[256] = {
+        ['~'] = 1, ['n'] = 1, ['N'] = 1, ['t'] = 1, ['T'] = 1, ['f'] = 1, ['F'] = 1,
+        ['y'] = 1, ['Y'] = 1, ['o'] = 1, ['O'] = 1, ['.'] = 1, ['+'] = 1, ['-'] = 1};
+    return s.n <= LONGEST_WORD && (!s.n || begins[(unsigned char)s.p[0]]);
 }
 
 static struct value yaml11(struct arena *a, struct str s)
@@ -276,7 +279,8 @@ static struct value json(struct str s)
 static struct value automodel(struct arena *a, const struct node *node)
 {
     struct value v = node->quoted ? value_string(node->text) : yaml11(a, node->text);
-    if (v.kind != VALUE_STRING || FIND_WORD(automodel_words, v.s, &v)) return v;
+    if (v.kind != VALUE_STRING) return v;
+    if (may_be_word(v.s) && FIND_WORD(automodel_words, v.s, &v)) return v;
     literal_eval(a, node->text, &v);
     return v;
 }

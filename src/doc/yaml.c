@@ -492,6 +492,17 @@ static void begin_at(struct loader *l, size_t n)
     l->text = str_slice(l->text, n, l->text.n);
 }
 
+/* Whether the next eight bytes are printable ASCII. */
+static bool is_printable_ahead(struct str text, size_t at)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t word;
+    if (text.n - at < sizeof word) return false;
+    memcpy(&word, text.p + at, sizeof word);
+    bool from_blank = (((word | tops) - ones * ' ') & tops) == tops;
+    return from_blank && !((word | (word + ones)) & tops); /* below DEL */
+}
+
 /* The comments that a text begins with, mostly a licence, are a sixth of what recipes hold, and
    cost libyaml as much as any other bytes: it begins behind them. Where they hold more than
    printable ASCII it has to judge them. */
@@ -502,9 +513,12 @@ static void skip_comments(struct loader *l)
     for (size_t at = 0; at < text.n; at++) {
         while (at < text.n && text.p[at] == ' ')
             at++;
-        if (at < text.n && text.p[at] == '#')
+        if (at < text.n && text.p[at] == '#') {
+            while (is_printable_ahead(text, at))
+                at += sizeof(uint64_t);
             while (at < text.n && text.p[at] >= ' ' && text.p[at] <= '~')
                 at++;
+        }
         if (at == text.n || text.p[at] != '\n') break;
         begin = at + 1;
         l->lines++;

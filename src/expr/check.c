@@ -25,11 +25,11 @@ static enum expr_type meaningless(struct compiler *c, uint32_t at, uint32_t to, 
                                   struct str nearest)
 {
     struct expr_node *n = node_at(c, at);
-    uint32_t from = n->op == OP_CALL ? n->names : n->from;
+    uint32_t from = n->op == OP_CALL ? c->named.items[at] : n->from;
     if (c->names)
         diag_suggest(c->diags, compile_error(c, from, to, "%.*s", STR_ARG(message)), nearest);
     n->op = OP_ERROR;
-    n->a = compile_constant(c, value_error(message));
+    n->a = (uint16_t)compile_constant(c, value_error(message));
     return EXPR_DYN;
 }
 
@@ -161,12 +161,12 @@ static enum expr_type check_field(struct compiler *c, uint32_t at, uint32_t oper
         n = node_at(c, at);
         n->op = has ? OP_LOOKUP_HAS : OP_LOOKUP;
         n->a = node_at(c, operand)->a;
-        n->b = key;
+        n->b = (uint16_t)key;
         return has ? EXPR_BOOL : EXPR_DYN;
     }
     n->op = has ? OP_HAS : OP_SELECT;
-    n->a = operand;
-    n->b = field;
+    n->a = (uint16_t)operand;
+    n->b = (uint16_t)field;
     if (type != EXPR_DYN && type != EXPR_MAP)
         mistyped(c, at,
                  arena_printf(c->arena, "%.*s is %s and has no fields",
@@ -181,20 +181,20 @@ static enum expr_type check_path(struct compiler *c, uint32_t at)
     struct expr_node *n = node_at(c, at);
     if (path.n && !c->names) {
         n->op = OP_FREE;
-        n->a = compile_constant(c, value_string(path));
+        n->a = (uint16_t)compile_constant(c, value_string(path));
         return EXPR_DYN;
     }
     struct expr_ref ref;
     if (path.n && resolves(c, path, &ref)) {
         n->op = OP_SLOT;
-        n->a = ref.slot;
+        n->a = (uint16_t)ref.slot;
         return ref.type;
     }
     if (path.n && !head_resolves(c, at)) return unknown_name(c, at, path);
     if (n->op == OP_SELECT) return check_field(c, at, n->a, n->b, false);
     int local = local_find(c, constant_text(c, n->a));
     n->op = OP_LOCAL;
-    n->a = (uint32_t)local;
+    n->a = (uint16_t)local;
     return EXPR_DYN;
 }
 
@@ -206,7 +206,7 @@ static enum expr_type check_has(struct compiler *c, uint32_t at)
     struct expr_ref ref;
     if (path.n && resolves(c, path, &ref)) {
         n->op = OP_SLOT_HAS;
-        n->a = ref.slot;
+        n->a = (uint16_t)ref.slot;
         return EXPR_BOOL;
     }
     if (path.n && !head_resolves(c, select)) return unknown_name(c, select, path);
@@ -245,7 +245,7 @@ static enum expr_type check_in(struct compiler *c, uint32_t at)
     if (right == EXPR_LOOKUP) {
         n->op = OP_LOOKUP_HAS;
         n->a = node_at(c, container)->a;
-        n->b = item;
+        n->b = (uint16_t)item;
         if (left != EXPR_STRING && left != EXPR_DYN)
             mistyped(c, item, STR("the key must be a string"));
     } else if (right != EXPR_LIST && right != EXPR_MAP && right != EXPR_DYN) {
@@ -333,7 +333,7 @@ static void fold_list(struct compiler *c, uint32_t at)
         items[i] = c->constants.items[item->a];
     }
     node_at(c, at)->op = OP_CONST;
-    node_at(c, at)->a = compile_constant(c, value_list_of(c->arena, items, n));
+    node_at(c, at)->a = (uint16_t)compile_constant(c, value_list_of(c->arena, items, n));
 }
 
 static void check_args(struct compiler *c, uint32_t at)
@@ -366,7 +366,7 @@ static enum expr_type check_map(struct compiler *c, uint32_t at)
 /* No function of that name, or not with so many arguments, or a macro written otherwise. */
 static enum expr_type unknown_function(struct compiler *c, uint32_t at, struct str name)
 {
-    uint32_t to = node_at(c, at)->names + (uint32_t)name.n;
+    uint32_t to = c->named.items[at] + (uint32_t)name.n;
     const struct func *f = func_named(name);
     const char *usage = macro_usage(name);
     struct str message = arena_printf(c->arena, "unknown function %.*s", STR_ARG(name));
@@ -385,7 +385,7 @@ static enum expr_type check_call(struct compiler *c, uint32_t at)
     int number = func_find(name, n);
     if (number < 0) return unknown_function(c, at, name);
     const struct func *f = &func_table[number];
-    node_at(c, at)->c = (uint32_t)number;
+    node_at(c, at)->c = (uint16_t)number;
     enum expr_type joined = EXPR_NULL;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t arg = c->args.items[first + i];
@@ -406,7 +406,8 @@ static void push_locals(struct compiler *c, uint32_t at)
     }
     n->local = c->n_locals;
     for (uint32_t i = 0; i < n->n_locals; i++)
-        c->locals[c->n_locals++] = constant_text(c, node_at(c, c->args.items[n->names + i])->a);
+        c->locals[c->n_locals++] =
+            constant_text(c, node_at(c, c->args.items[c->named.items[at] + i])->a);
 }
 
 static enum expr_type check_macro(struct compiler *c, uint32_t at)

@@ -41,8 +41,9 @@ uint32_t compile_node(struct compiler *c, enum expr_op op, uint32_t a, uint32_t 
 {
     if (c->nodes.n >= EXPR_MAX_NODES && !c->failed)
         compile_error(c, from, to, "the expression is too long");
-    *VEC_PUSH(c->arena, &c->nodes) =
-        (struct expr_node){.op = (uint8_t)op, .a = a, .b = b, .from = from, .to = to};
+    *VEC_PUSH(c->arena, &c->nodes) = (struct expr_node){
+        .op = (uint8_t)op, .a = (uint16_t)a, .b = (uint16_t)b, .from = from, .to = to};
+    *VEC_PUSH(c->arena, &c->named) = 0;
     return (uint32_t)c->nodes.n - 1;
 }
 
@@ -156,6 +157,20 @@ size_t expr_slots(const struct expr *e, const uint32_t **slots)
 {
     *slots = e->slots;
     return e->n_slots;
+}
+
+bool expr_questions(struct arena *a, const struct expr *e, struct expr_question **out, size_t *n)
+{
+    *out = ARENA_ARRAY(a, struct expr_question, e->n_nodes);
+    *n = 0;
+    for (uint32_t i = 1; i < e->n_nodes; i++) {
+        const struct expr_node *node = &e->nodes[i], *key = &e->nodes[node->b];
+        if (node->op == OP_LOOKUP) return false;
+        if (node->op != OP_LOOKUP_HAS) continue;
+        if (key->op != OP_CONST || e->constants[key->a].kind != VALUE_STRING) return false;
+        (*out)[(*n)++] = (struct expr_question){node->a, e->constants[key->a].s};
+    }
+    return true;
 }
 
 struct str expr_text(const struct expr *e)

@@ -61,6 +61,9 @@ struct compiler {
     size_t position;    /* behind it */
     int depth;          /* of the parser's recursion */
     VEC(struct expr_node) nodes;
+    /* Of each node what binding names needs and no program. Calls: byte where the name begins;
+       macros: first of n_locals args, the variables' names. */
+    VEC(uint32_t) named;
     VEC(uint32_t) args;
     VEC(struct value) constants;
     struct buf source;

@@ -112,21 +112,25 @@ static struct value overflow(void)
     return value_error(STR("integer overflow"));
 }
 
+static struct value int_division(enum expr_op op, int64_t a, int64_t b)
+{
+    if (b == 0) return value_error(op == OP_DIV ? STR("divide by zero") : STR("modulus by zero"));
+    if (b != -1) return value_int(op == OP_DIV ? a / b : a % b);
+    if (op == OP_MOD) return value_int(0); /* the machine's division traps on the least integer */
+    return a == INT64_MIN ? overflow() : value_int(-a);
+}
+
 static struct value int_arithmetic(enum expr_op op, int64_t a, int64_t b)
 {
-    int64_t result = 0;
-    bool over = false;
-    if ((op == OP_DIV || op == OP_MOD) && b == 0)
-        return value_error(op == OP_DIV ? STR("divide by zero") : STR("modulus by zero"));
-    if (op == OP_ADD) over = __builtin_add_overflow(a, b, &result);
-    if (op == OP_SUB) over = __builtin_sub_overflow(a, b, &result);
-    if (op == OP_MUL) over = __builtin_mul_overflow(a, b, &result);
-    if (b == -1) { /* the machine's division traps on the least integer */
-        if (op == OP_DIV) over = __builtin_sub_overflow(0, a, &result);
-    } else {
-        if (op == OP_DIV) result = a / b;
-        if (op == OP_MOD) result = a % b;
-    }
+    int64_t result;
+    bool over;
+    if (op == OP_DIV || op == OP_MOD) return int_division(op, a, b);
+    if (op == OP_MUL)
+        over = __builtin_mul_overflow(a, b, &result);
+    else if (op == OP_ADD)
+        over = __builtin_add_overflow(a, b, &result);
+    else
+        over = __builtin_sub_overflow(a, b, &result);
     return over ? overflow() : value_int(result);
 }
 

@@ -83,6 +83,14 @@ const struct expr *expr_compile_text(struct arena *a, struct diags *all, struct 
 enum expr_type expr_result_type(const struct expr *e);
 /* The slots the expression and its variables read, each once, in order of first appearance. */
 size_t expr_slots(const struct expr *e, const uint32_t **slots);
+/* Where it asks whether a table of strings has a key. */
+struct expr_question {
+    uint32_t slot;
+    struct str key;
+};
+/* All such questions, made in `a`; false where it reads more of a table than whether it has literal
+   keys. */
+bool expr_questions(struct arena *a, const struct expr *e, struct expr_question **out, size_t *n);
 /* Evaluates. Never fails: errors and unknowns are values. Work is bounded (100,000 steps).
    `scratch` holds lists and strings of the result. */
 struct value expr_eval(const struct expr *e, struct arena *scratch, const struct expr_scope *scope);

@@ -89,9 +89,9 @@ uint32_t macro_expand(struct compiler *c, struct str name, uint32_t range, const
     bool maps = macros[i].op == OP_MAP_LIST || macros[i].op == OP_MAP_MAP;
     uint32_t last = args[n - 1], before = macros[i].expressions == 2 ? args[n - 2] : 0;
     uint32_t node = compile_node(c, macros[i].op, range, maps ? before : last, from, to);
-    c->nodes.items[node].c = maps ? last : 0;
+    c->nodes.items[node].c = (uint16_t)(maps ? last : 0);
     c->nodes.items[node].n_locals = macros[i].variables;
-    c->nodes.items[node].names = compile_args(c, args, macros[i].variables);
+    c->named.items[node] = compile_args(c, args, macros[i].variables);
     compile_raise(c, node, range);
     for (size_t k = macros[i].variables; k < n; k++)
         compile_raise(c, node, args[k]);

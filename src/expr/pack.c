@@ -88,15 +88,14 @@ static uint32_t pack(struct packing *p, uint32_t at)
     struct expr_node n = p->from->nodes.items[at];
     uint8_t has = fields[n.op];
     if (n.op == OP_VARIABLE)
-        n.a = pack_variable(p, n.b);
+        n.a = (uint16_t)pack_variable(p, n.b);
     else if (has & NODE_A)
-        n.a = pack(p, n.a);
-    if (has & NODE_B) n.b = pack(p, n.b);
-    if (has & NODE_C) n.c = pack(p, n.c);
-    if (has & CONSTANT_A) n.a = pack_constant(p, n.a);
-    if (has & CONSTANT_B) n.b = pack_constant(p, n.b);
-    if (has & ARGS) n.a = pack_args(p, n.a, has & PAIRS ? 2 * n.b : n.b);
-    n.names = 0;
+        n.a = (uint16_t)pack(p, n.a);
+    if (has & NODE_B) n.b = (uint16_t)pack(p, n.b);
+    if (has & NODE_C) n.c = (uint16_t)pack(p, n.c);
+    if (has & CONSTANT_A) n.a = (uint16_t)pack_constant(p, n.a);
+    if (has & CONSTANT_B) n.b = (uint16_t)pack_constant(p, n.b);
+    if (has & ARGS) n.a = (uint16_t)pack_args(p, n.a, has & PAIRS ? 2u * n.b : n.b);
     p->nodes[p->to->n_nodes] = n;
     return p->to->n_nodes++;
 }
@@ -124,9 +123,9 @@ void pack_tree(struct compiler *c, uint32_t root, struct expr *out)
     out->variables = p.variables;
 }
 
-static void move(uint32_t *index, bool is_one, size_t by)
+static void move(uint16_t *index, bool is_one, size_t by)
 {
-    if (is_one && *index) *index += (uint32_t)by;
+    if (is_one && *index) *index = (uint16_t)(*index + by);
 }
 
 void unpack_tree(struct compiler *c, const struct expr *e, size_t text, const uint32_t *number)
@@ -138,13 +137,14 @@ void unpack_tree(struct compiler *c, const struct expr *e, size_t text, const ui
         move(&n.a, has & NODE_A, nodes);
         move(&n.b, has & NODE_B, nodes);
         move(&n.c, has & NODE_C, nodes);
-        if (has & CONSTANT_A) n.a += (uint32_t)constants;
-        if (has & CONSTANT_B) n.b += (uint32_t)constants;
-        if (has & ARGS) n.a += (uint32_t)args;
-        if (n.op == OP_VARIABLE) n.b = number[n.b];
+        if (has & CONSTANT_A) n.a = (uint16_t)(n.a + constants);
+        if (has & CONSTANT_B) n.b = (uint16_t)(n.b + constants);
+        if (has & ARGS) n.a = (uint16_t)(n.a + args);
+        if (n.op == OP_VARIABLE) n.b = (uint16_t)number[n.b];
         n.from += (uint32_t)text;
         n.to += (uint32_t)text;
         *VEC_PUSH(c->arena, &c->nodes) = n;
+        *VEC_PUSH(c->arena, &c->named) = 0;
     }
     for (uint32_t i = 0; i < e->n_args; i++)
         *VEC_PUSH(c->arena, &c->args) = e->args[i] + (uint32_t)nodes;

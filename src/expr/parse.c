@@ -151,8 +151,8 @@ static uint32_t call(struct compiler *c, struct str name, uint32_t receiver, uin
     for (size_t i = 0; i < args.n; i++)
         *VEC_PUSH(c->arena, &all) = args.items[i];
     node = compile_over(c, OP_CALL, all.items, all.n, all.n, from, to);
-    c->nodes.items[node].c = compile_constant(c, value_string(name));
-    c->nodes.items[node].names = name_from;
+    c->nodes.items[node].c = (uint16_t)compile_constant(c, value_string(name));
+    c->named.items[node] = name_from;
     return node;
 }
 
@@ -305,7 +305,7 @@ static uint32_t parse_expression(struct compiler *c)
         expect(c, TOKEN_COLON, "':'");
         uint32_t otherwise = parse_expression(c);
         node = compile_above(c, OP_COND, node, then);
-        c->nodes.items[node].c = otherwise;
+        c->nodes.items[node].c = (uint16_t)otherwise;
         c->nodes.items[node].to = c->nodes.items[otherwise].to;
         compile_raise(c, node, otherwise);
     }

@@ -43,7 +43,7 @@ enum expr_op {
     OP_LIST, /* a: first of b args */
     OP_MAP,  /* a: first of 2 b args, keys and values in turn */
     OP_CALL, /* a: first of b args; c: number of the function (func.h).
-                Syntax only: c: constant, its name; names: byte where the name begins */
+                Syntax only: c: constant, its name */
     OP_ALL,  /* macros from here: a: node of the range; b: of the predicate */
     OP_EXISTS,
     OP_EXISTS_ONE,
@@ -56,14 +56,13 @@ struct expr_node {
     uint8_t op, type; /* enum expr_op, enum expr_type */
     uint8_t height;   /* longest way down to a leaf, at most EXPR_MAX_HEIGHT */
     uint8_t local; /* macros: number of the variable; of two (index or key, then value) the first */
-    uint8_t n_locals; /* macros: 1 or 2 */
-    uint32_t a, b, c;
-    uint32_t names;    /* syntax only. Macros: first of n_locals args, the variables' names */
+    uint8_t n_locals;  /* macros: 1 or 2 */
+    uint16_t a, b, c;  /* EXPR_MAX_NODES bounds what they count */
     uint32_t from, to; /* bytes of the source */
 };
 
 struct expr {
-    struct str source; /* the text, then a line for each variable */
+    struct str source;             /* the text, then a line for each variable */
     const struct expr_node *nodes; /* [0] is never used */
     const uint32_t *args;          /* node indices of lists, maps and calls */
     const struct value *constants;
@@ -78,7 +77,7 @@ enum {
     EXPR_MAX_HEIGHT = 200, /* of the tree, which bounds the recursion of everything that walks it */
     EXPR_MAX_LOCALS = 16,  /* macros within each other */
     EXPR_MAX_VARIABLES = 64, /* of one expression, those of its variables counted */
-    EXPR_MAX_STEPS = 100000 /* of one evaluation */
+    EXPR_MAX_STEPS = 100000  /* of one evaluation */
 };
 
 #endif

@@ -52,8 +52,10 @@ uint32_t variable_refer(struct compiler *c, const struct expr_variable *variable
         return 0;
     }
     uint32_t number = number_of(c, variable->name);
-    if (number == c->variables.n) copy_in(c, variable);
-    if (c->variables.n > EXPR_MAX_VARIABLES || c->nodes.n > EXPR_MAX_NODES) {
+    bool first = number == c->variables.n;
+    bool fits = !first || c->nodes.n + variable->e->n_nodes <= EXPR_MAX_NODES;
+    if (first && fits) copy_in(c, variable);
+    if (c->variables.n > EXPR_MAX_VARIABLES || !fits) {
         compile_error(c, from, to, "the expression is too long with its variables");
         return 0;
     }

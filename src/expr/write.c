@@ -7,8 +7,8 @@ static void write_nodes(const struct expr *e, struct buf *out, const char *name)
     buf_printf(out, "static const struct expr_node %s_nodes[] = {\n", name);
     for (uint32_t i = 0; i < e->n_nodes; i++) {
         const struct expr_node *n = &e->nodes[i];
-        buf_printf(out, "    {%u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u},\n", n->op, n->type,
-                   n->height, n->local, n->n_locals, n->a, n->b, n->c, n->names, n->from, n->to);
+        buf_printf(out, "    {%u, %u, %u, %u, %u, %u, %u, %u, %u, %u},\n", n->op, n->type,
+                   n->height, n->local, n->n_locals, n->a, n->b, n->c, n->from, n->to);
     }
     buf_add(out, STR("};\n"));
 }

@@ -76,7 +76,7 @@ struct facts {
     const struct platform *platform; /* the same for the platform facts */
     const struct node *document; /* root the `raw` look-ups start from; NULL when there is none */
     VEC(struct raw_fact) raw;    /* raw["--x"] of formats that are no document */
-    uint64_t raw_marks[4];       /* by length of the key: the str_mark of each, perhaps of more */
+    uint64_t raw_marks[16];      /* by length of the key: the str_mark of each, perhaps of more */
     uint64_t *path_marks; /* [PATH_MARKS] the same of the paths that the document has; NULL: nobody
                              noted them */
     struct env_var *env;

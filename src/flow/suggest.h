@@ -49,6 +49,7 @@ struct ask {
     struct bill_wish wish; /* of the run: tokens, price, deadline */
     bool no_playbook;      /* public recipes are neither candidates nor named */
     bool exhaustive;       /* plans are not bounded away but looked at */
+    bool whether;          /* as in struct plan_request */
 };
 
 struct answers {

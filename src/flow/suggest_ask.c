@@ -618,7 +618,8 @@ bool ask_framework(struct arena *a, struct arena *scratch, struct diags *diags,
                              .facts = facts_of(a, diags, ask, framework),
                              .top = (size_t)ask->top,
                              .no_playbook = ask->no_playbook,
-                             .exhaustive = ask->exhaustive};
+                             .exhaustive = ask->exhaustive,
+                             .whether = ask->whether};
     bool without_mtp = leave_mtp_out(scratch, rules, ask, q.facts);
     q.forbid = forbidden(a, diags, ask, q.facts, &q.n_forbid);
     if (!q.forbid) return false;

@@ -225,35 +225,41 @@ struct larger {
     const struct rule_set *rules;
     struct ask ask;
     enum framework framework;
-    struct answer *out;
 };
 
-/* The same question for more GPUs, with a batch that was assumed assumed anew. */
-static bool fits_on(void *context, int64_t gpus)
+/* The same question for more GPUs, with a batch that was assumed assumed anew. `whether`: struct
+   plan_request. */
+static bool ask_on(struct larger *w, int64_t gpus, bool whether, struct answer *out)
 {
-    struct larger *w = context;
-    struct arena_mark mark = arena_mark(w->arena);
     struct diags quiet;
     diags_init(&quiet, w->arena);
     w->ask.gpus = gpus;
+    w->ask.whether = whether;
     if (w->ask.gbs_assumed) w->ask.gbs = 0;
     ask_complete(&w->ask);
-    bool answered =
-        ask_framework(w->arena, w->scratch, &quiet, w->rules, &w->ask, w->framework, w->out);
-    bool fits = answered && w->out->n && !w->out->tight;
-    if (!fits) arena_pop(w->arena, mark);
+    return ask_framework(w->arena, w->scratch, &quiet, w->rules, &w->ask, w->framework, out) &&
+           out->fits;
+}
+
+static bool fits_on(void *context, int64_t gpus)
+{
+    struct larger *w = context;
+    struct answer answer;
+    struct arena_mark mark = arena_mark(w->arena);
+    bool fits = ask_on(w, gpus, true, &answer);
+    arena_pop(w->arena, mark);
     return fits;
 }
 
 bool suggest_larger(struct arena *a, struct arena *scratch, const struct rule_set *rules,
                     struct ask *ask, enum framework framework, struct answer *out)
 {
-    struct larger w = {a, scratch, rules, bare(ask), framework, out};
+    struct larger w = {a, scratch, rules, bare(ask), framework};
     int64_t most = ask->gpus << SUGGEST_DOUBLINGS;
     if (most > SUGGEST_MOST_GPUS) most = SUGGEST_MOST_GPUS;
     struct size_search s = {node_of(ask), most, COARSE, fits_on, &w};
     int64_t found = first_enough(&s, ask->gpus);
-    if (!found || (w.ask.gpus != found && !fits_on(&w, found))) return false;
+    if (!found || !ask_on(&w, found, false, out)) return false;
     ask->gpus = found;
     ask->gbs = w.ask.gbs;
     return true;

@@ -109,6 +109,8 @@ struct guide_row {
 struct rule_lane {
     const uint32_t *overrides, *assumptions;
     const uint32_t *checks;      /* those with an expression to run */
+    const uint32_t *firsts;      /* [n_checks] the first condition of each, which the most share;
+                                    n_conditions of the set: it has none */
     const uint32_t *completions; /* checks that set something */
     size_t n_overrides, n_assumptions, n_checks, n_completions;
 };
@@ -126,13 +128,14 @@ struct rule_set {
     struct rule_lane lanes[FRAMEWORK_COUNT];
     const struct guide_row *guides;
     size_t n_guides;
-    struct reach_memo *reaches; /* for rules_reach_of_one; NULL: worked out each time */
+    struct rule_memo *memo; /* NULL: all is worked out each time */
 };
 
 /* What one thread has worked out with a set and asks for again. */
-struct reach_memo {
+struct rule_memo {
     struct arena *arena;
-    const struct rule_reach **of[FRAMEWORK_COUNT]; /* [param_count] NULL: none yet */
+    const struct rule_reach **reaches[FRAMEWORK_COUNT]; /* [param_count] NULL: none yet */
+    struct kept_outcomes *outcomes;                     /* of expressions (memo.h) */
 };
 
 /* The built-in set (generated at build time by rules_load over rules/). */

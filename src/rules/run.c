@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/version.h"
+#include "rules/memo.h"
 
 bool rule_is_for(const struct rule *r, const struct facts *f)
 {
@@ -58,7 +59,7 @@ struct run run_start(const struct rule_set *set, const struct facts *f, struct a
 {
     assert(scratch != f->arena && scratch != f->diags->arena);
     return (struct run){set, f, facts_scope(f), scratch,
-                        ARENA_ARRAY(scratch, unsigned char, set->n_conditions)};
+                        ARENA_ARRAY(scratch, unsigned char, set->n_conditions + 1)};
 }
 
 /* 1 + the outcome of an expression, which is `at_defaults` where all it reads is at its default.
@@ -67,7 +68,12 @@ __attribute__((noinline)) static unsigned char look(struct run *run, const struc
                                                     unsigned char at_defaults)
 {
     if (at_defaults && expr_is_at_defaults(e, run->f)) return at_defaults;
-    return (unsigned char)(1 + expr_outcome(e, run->scratch, &run->scope));
+    struct kept_outcome *kept = run->set->memo ? memo_place(run->set->memo, e) : NULL;
+    unsigned char known = kept ? memo_find(kept, run->f, &run->scope) : 0;
+    if (known) return known;
+    known = (unsigned char)(1 + expr_outcome(e, run->scratch, &run->scope));
+    if (kept) memo_keep(kept, run->f, &run->scope, known);
+    return known;
 }
 
 static unsigned char look_at_condition(struct run *run, uint32_t number)
@@ -114,11 +120,11 @@ enum outcome run_check(struct run *run, const struct rule *r, const uint32_t *nu
     return check(run, r, numbers, n);
 }
 
-/* Whether the first condition of a rule, which the most share, is known to fail: then it says
-   nothing, as most rules of most files, and need not be asked more. */
-static bool is_out(const struct run *run, const struct rule *r)
+/* Whether the first condition of a check of a lane is known to fail: then it says nothing, as most
+   rules of most files, and need not be asked more. */
+static bool is_out(const struct run *run, const struct rule_lane *lane, size_t check)
 {
-    return r->n_conditions && run->memo[r->condition_numbers[0]] == 1 + OUTCOME_FAIL;
+    return run->memo[lane->firsts[check]] == 1 + OUTCOME_FAIL;
 }
 
 static void count(struct rules_summary *sum, enum outcome outcome)
@@ -136,8 +142,8 @@ struct rules_summary rules_run(const struct rule_set *set, struct facts *f, stru
     struct run run = run_start(set, f, scratch);
     const struct rule_lane *lane = &set->lanes[f->framework];
     for (size_t i = 0; i < lane->n_checks; i++) {
+        if (is_out(&run, lane, i)) continue;
         const struct rule *r = set->items[lane->checks[i]];
-        if (is_out(&run, r)) continue;
         enum outcome outcome = check(&run, r, r->condition_numbers, r->n_conditions);
         if (outcome == OUTCOME_NOT_APPLICABLE || !rule_is_for(r, f)) continue; /* most */
         if (outcome == OUTCOME_FAIL && rule_is_lifted(r, f)) continue;
@@ -157,8 +163,9 @@ bool rules_run_errors(const struct rule_set *set, struct facts *f, const bool *o
     struct run run = run_start(set, f, scratch);
     const struct rule_lane *lane = &set->lanes[f->framework];
     for (size_t i = 0; i < lane->n_checks; i++) {
+        if (is_out(&run, lane, i)) continue;
         const struct rule *r = set->items[lane->checks[i]];
-        if (r->severity != SEVERITY_ERROR || is_out(&run, r)) continue;
+        if (r->severity != SEVERITY_ERROR) continue;
         enum outcome outcome = run_check(&run, r, r->condition_numbers, r->n_conditions);
         if (outcome == OUTCOME_NOT_APPLICABLE || !rule_is_for(r, f)) continue; /* most */
         if (outcome == OUTCOME_FAIL) rule_report_briefly(r, f, scratch);

@@ -10,7 +10,7 @@ struct run {
     const struct facts *f;
     struct expr_scope scope;
     struct arena *scratch;
-    unsigned char *memo; /* [n_conditions] 1 + outcome; 0: not evaluated yet */
+    unsigned char *memo; /* [n_conditions + 1] 1 + outcome; 0: not evaluated yet, as the last */
 };
 
 /* Memory comes from `scratch` and is the caller's to pop. */

@@ -61,15 +61,19 @@ static struct rule_lane lane_build(struct arena *a, const struct rule_set *set,
 {
     uint32_t *overrides = ARENA_ARRAY(a, uint32_t, set->n),
              *assumptions = ARENA_ARRAY(a, uint32_t, set->n),
-             *checks = ARENA_ARRAY(a, uint32_t, set->n),
+             *checks = ARENA_ARRAY(a, uint32_t, set->n), *firsts = ARENA_ARRAY(a, uint32_t, set->n),
              *completions = ARENA_ARRAY(a, uint32_t, set->n);
-    struct rule_lane lane = {overrides, assumptions, checks, completions, 0, 0, 0, 0};
+    struct rule_lane lane = {overrides, assumptions, checks, firsts, completions, 0, 0, 0, 0};
     for (uint32_t i = 0; i < set->n; i++) {
         const struct rule *r = set->items[i];
         if (!r->in[framework].applies) continue;
         if (r->role == ROLE_OVERRIDE) overrides[lane.n_overrides++] = i;
         if (r->role == ROLE_ASSUMPTION) assumptions[lane.n_assumptions++] = i;
-        if (is_check(r)) checks[lane.n_checks++] = i;
+        if (is_check(r)) {
+            firsts[lane.n_checks] =
+                r->n_conditions ? r->condition_numbers[0] : (uint32_t)set->n_conditions;
+            checks[lane.n_checks++] = i;
+        }
         if (r->role == ROLE_CHECK && r->n_set) completions[lane.n_completions++] = i;
     }
     return lane;

@@ -225,8 +225,8 @@ struct rule_reach rules_reach_of(struct arena *a, const struct rule_set *set,
 const struct rule_reach *rules_reach_of_one(struct arena *a, const struct rule_set *set,
                                             enum framework framework, int param)
 {
-    struct reach_memo none = {.arena = a}, *memo = set->reaches ? set->reaches : &none;
-    const struct rule_reach ***all = &memo->of[framework];
+    struct rule_memo none = {.arena = a}, *memo = set->memo ? set->memo : &none;
+    const struct rule_reach ***all = &memo->reaches[framework];
     if (!*all) *all = ARENA_ARRAY(memo->arena, const struct rule_reach *, param_count);
     if ((*all)[param]) return (*all)[param];
     struct rule_reach *reach = ARENA_NEW(memo->arena, struct rule_reach);

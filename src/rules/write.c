@@ -217,6 +217,8 @@ static void write_lanes(struct writer *w, const struct rule_set *set)
         numbers(w, lane->assumptions, lane->n_assumptions);
         buf_add(w->out, STR(", .checks = "));
         numbers(w, lane->checks, lane->n_checks);
+        buf_add(w->out, STR(", .firsts = "));
+        numbers(w, lane->firsts, lane->n_checks);
         buf_add(w->out, STR(", .completions = "));
         numbers(w, lane->completions, lane->n_completions);
         buf_add(w->out, STR("},\n"));

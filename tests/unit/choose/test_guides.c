@@ -48,6 +48,40 @@ static const struct plan *answer(struct arena *a, const char *model, const char 
     return &out->plans[0];
 }
 
+static struct answer asked_whether(struct arena *a, const char *model, int gpus, bool whether)
+{
+    struct arena *scratch = arena_new(0);
+    struct answer out;
+    struct plan_request q = {.rules = rules_builtin(),
+                             .facts = facts_of(a, model, "gb200"),
+                             .top = 1,
+                             .whether = whether};
+    set(q.facts, "world_size", value_int(gpus));
+    set(q.facts, "goal", value_string(STR("throughput")));
+    set(q.facts, "task", value_string(STR("pretrain")));
+    assert_true(planner_answer(a, &q, scratch, &out));
+    arena_free(scratch);
+    return out;
+}
+
+/* Who asks for no more gets no plans, and the same word. */
+static void whether_a_plan_fits_is_said_without_plans(void **state)
+{
+    static const struct {
+        const char *model;
+        int gpus;
+        bool fits;
+    } cases[] = {{"qwen3-30b-a3b", 64, true}, {"kimi-k2", 8, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct answer all = asked_whether(*state, cases[i].model, cases[i].gpus, false),
+                      word = asked_whether(*state, cases[i].model, cases[i].gpus, true);
+        assert_int_equal(all.n > 0 && !all.tight, cases[i].fits);
+        assert_int_equal(all.fits, cases[i].fits);
+        assert_int_equal(word.fits, cases[i].fits);
+        assert_int_equal(word.n, 0);
+    }
+}
+
 static bool advises(const struct reason_list *list, const char *rule)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -124,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_vision_model_is_brought_up_in_stages),
+        cmocka_unit_test(whether_a_plan_fits_is_said_without_plans),
         cmocka_unit_test(the_goal_memory_takes_less_than_the_goal_throughput),
         cmocka_unit_test(the_estimate_speaks_where_platform_and_plan_are_known),
         cmocka_unit_test(what_the_estimate_speaks_of_is_marked),

@@ -205,7 +205,8 @@ static void mixed_layers_are_divided_by_what_each_takes(void **state)
 
 /* ---- bytes that none undercuts ---- */
 
-/* Of what little stands far above it, as on an end with a head larger than all layers. */
+/* Of what little stands far above it, as on an end with a head larger than all layers. Nor is there
+   said to be no room for as much. */
 static void assert_below(const struct config *c, bool high, double bytes)
 {
     static struct memory_work w;
@@ -220,6 +221,9 @@ static void assert_below(const struct config *c, bool high, double bytes)
         fail_msg("%d layers on %d x %d chunks, recompute %d: %.3f GiB, not below %.3f",
                  c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, floor / GIB,
                  bytes / GIB);
+    if (memory_lacks(c, c->knobs.vpp, counts, high, bytes * (1 + 1e-9), &flights, &w))
+        fail_msg("%d layers on %d x %d chunks, recompute %d: no room in %.3f GiB",
+                 c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, bytes / GIB);
 }
 
 /* A schedule that keeps tensors of all its microbatches, of which an end has fewer. */

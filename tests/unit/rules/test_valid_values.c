@@ -12,7 +12,7 @@ static const char *const text =
               "  parameter: ep\n  suggestion: divisors(plan.num_moe_experts)\n";
 
 /* The reach of ep is worked out for each finding, or kept from the first one on. */
-static void offer(struct arena *a, struct reach_memo *reaches)
+static void offer(struct arena *a, struct rule_memo *memo)
 {
     static const struct {
         int64_t experts, ep;
@@ -26,7 +26,7 @@ static void offer(struct arena *a, struct reach_memo *reaches)
     };
     struct arena *scratch = arena_new(0);
     struct rule_set set = load_good(a, text);
-    set.reaches = reaches;
+    set.memo = memo;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct diags diags;
         diags_init(&diags, a);
@@ -43,11 +43,11 @@ static void offer(struct arena *a, struct reach_memo *reaches)
 
 static void the_nearest_six_are_offered(void **state)
 {
-    struct reach_memo memo = {.arena = *state};
+    struct rule_memo memo = {.arena = *state};
     offer(*state, NULL);
     offer(*state, &memo);
-    assert_non_null(memo.of[FRAMEWORK_MEGATRON][P_expert_model_parallel_size]);
-    assert_null(memo.of[FRAMEWORK_MEGATRON][P_tensor_model_parallel_size]);
+    assert_non_null(memo.reaches[FRAMEWORK_MEGATRON][P_expert_model_parallel_size]);
+    assert_null(memo.reaches[FRAMEWORK_MEGATRON][P_tensor_model_parallel_size]);
 }
 
 static const struct CMUnitTest tests[] = {
