@@ -295,6 +295,32 @@ static size_t surplus(const struct contender *plans, size_t n)
     return is_fastest(plans, n, n - 1) && n > 2 ? n - 2 : n - 1;
 }
 
+/* Parts of the step, and of the GPU's memory, within which nobody chooses between two plans. */
+static const double SAME_TIME = 0.005, SAME_ROOM = 0.02;
+
+/* Whether a better plan is the same in all that a row of the list shows, and this one neither
+   faster nor leaner. */
+static bool is_echo(const struct contender *plans, size_t which, double capacity_bytes)
+{
+    const struct contender *o = &plans[which];
+    bool found = false;
+    for (size_t i = 0; i < which; i++) {
+        const struct contender *p = &plans[i];
+        found = found || (finalists_same_layout(&p->knobs, &o->knobs) &&
+                          !sizes_cmp(&p->knobs, &o->knobs, other_axes, COUNT(other_axes)) &&
+                          o->step_s >= (1 - SAME_TIME) * p->step_s &&
+                          o->peak >= p->peak - SAME_ROOM * capacity_bytes);
+    }
+    return found;
+}
+
+size_t finalists_leave_echoes(struct contender *plans, size_t n, double capacity_bytes)
+{
+    for (size_t i = n; i-- > 1;)
+        if (is_echo(plans, i, capacity_bytes)) move_down(plans, i, --n);
+    return n;
+}
+
 size_t finalists_cut(struct contender *plans, size_t n, size_t most)
 {
     for (; n > most && n > 1; n--)

@@ -33,6 +33,8 @@ size_t finalists_take(const struct finalists *f, struct contender plans[SEARCH_H
 /* Best first; of those that are hardly slower than another with no more risk, one that leaves more
    of a GPU of so many bytes free. */
 void finalists_sort(struct contender *plans, size_t n, double capacity_bytes);
+/* Leaves out what a user of a GPU of so many bytes would not tell from a better plan. */
+size_t finalists_leave_echoes(struct contender *plans, size_t n, double capacity_bytes);
 /* Leaves so many at most: the first, the fastest and one of each kind of sharding before others. */
 size_t finalists_cut(struct contender *plans, size_t n, size_t most);
 

@@ -107,6 +107,7 @@ static void polish(struct search *s)
         out->polished = larger(out->polished, gain);
     }
     finalists_sort(out->plans, out->n, s->c.machine.capacity_bytes);
+    out->n = finalists_leave_echoes(out->plans, out->n, s->c.machine.capacity_bytes);
     out->n = finalists_cut(out->plans, out->n, s->request->top);
 }
 

@@ -204,11 +204,18 @@ struct notes suggest_why_none(struct arena *a, const struct ask *ask, const stru
     return why;
 }
 
-/* Whether the batch may be what no layout divides, or no pipeline can be filled with. */
+/* Whether plans break a rule: some that fit, or all of some layouts. */
+static bool breaks_rule(const struct answer *answer)
+{
+    return answer->search->last_rejection;
+}
+
+/* Whether the batch may be what no layout divides, or what it leaves to pipelines and context
+   parallelism breaks a rule. */
 static bool lacks_batch(const struct ask *ask, const struct answer *answer)
 {
     if (ask->gbs_assumed || ask->most_gpus) return false;
-    return !answer->search->has_least || (answer->search->rejected && ask->gbs < ask->gpus);
+    return !answer->search->has_least || (breaks_rule(answer) && ask->gbs % ask->gpus != 0);
 }
 
 /* Whether memory is: what fits and breaks a rule breaks it on more GPUs too. */

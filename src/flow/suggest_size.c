@@ -340,7 +340,7 @@ bool suggest_batch(struct arena *a, struct arena *scratch, const struct rule_set
         diags_init(&quiet, a);
         ask->gbs = tried;
         if (!ask_framework(a, scratch, &quiet, rules, ask, framework, out)) return false;
-        bool memory = out->searched && !out->search->rejected,
+        bool memory = out->searched && !out->search->last_rejection,
              every = tried % ask->gpus == 0; /* data-parallel size was looked at */
         if (out->n || (memory && every)) return out->n > 0;
         arena_pop(a, mark);

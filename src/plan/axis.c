@@ -2,14 +2,15 @@
 /* The sizes that the search looks at. */
 #include "plan/framework.h"
 #include "plan/move.h"
+#include "plan/ops.h"
 
 enum {
     LONG_SEQUENCE = 8192,  /* tokens from which context parallelism is considered (guide S2.6) */
     SHORTEST_SHARD = 2048, /* tokens a context-parallel rank keeps at least: below, attention no
-                              longer hides the ring */
-    SHORTEST_OF_FEW = 256,
-    MUCH_TENSOR = 4,  /* tensor-parallel ranks beside which short sequences are cut too */
-    STATE_BYTES = 16, /* of a parameter: weight and gradient in bf16, the optimizer's in fp32 */
+                              longer hides the ring, */
+    SHORTEST_OF_FEW = 256, /* which pays where nothing else makes use of the ranks or room */
+    STATE_BYTES = 10, /* of a parameter: weight, gradient and moments in bf16, and what is left of
+                         the main parameter in 16 bits */
     MOST_VIRTUAL = 16,
     MOST_PASSES = 1024, /* of a pipeline's schedule in a step */
 };
@@ -73,31 +74,70 @@ static int64_t left_by_batch(const struct knobs *k)
     return k->gpus / common_divisor(k->gpus, k->gbs);
 }
 
-/* Part of a GPU's memory that states take, were all of them divided among all GPUs, from which on
-   activations may need more ranks than a short sequence asks for. */
-static const double FULL = 1.0 / 3;
+/* Part of a GPU's memory that states and activations fill, were they divided among ranks without
+   rest: the others hold weights and gradients that ranks repeat, buffers, logits, and what the
+   estimate may be wrong by. */
+static const double FULL = 0.75;
 
-static bool is_full(const struct config *base)
+/* Bytes of a GPU's states in their leanest formats, were all of them divided among all GPUs. */
+static double states_bytes(const struct config *base)
 {
-    double all = STATE_BYTES * (double)model_params(&base->model).total;
-    return all / (double)base->knobs.gpus > FULL * base->machine.capacity_bytes;
+    return STATE_BYTES * (double)model_params(&base->model).total / (double)base->knobs.gpus;
 }
 
-/* Where there is no tensor parallelism, nothing else divides a sequence's activations; where there
-   is much of it, a ring of half as many ranks exchanges less. */
-static bool cuts_short_ones(const struct config *base, const struct knobs *k)
+/* Bytes that the layers of the whole model keep of a sequence on one rank, nothing recomputed: as
+   much as the first stage of a pipeline has in flight, however many stages there are. */
+static double sequence_bytes(const struct config *base, int64_t seq)
 {
-    return !tensor_is_worth_it(base) || (k->tp >= MUCH_TENSOR && is_full(base));
+    const struct model_shape *m = &base->model;
+    struct token_counts t = {(double)seq, (double)seq, (double)(seq * m->topk), 0};
+    struct config alone = *base;
+    alone.knobs.tp = alone.knobs.cp = alone.knobs.ep = alone.knobs.etp = alone.knobs.mbs = 1;
+    alone.knobs.sequence_parallel = false;
+    double of_kind[MODEL_MAX_KINDS] = {0}, sum = 0;
+    for (int i = 0; i < m->n_kinds; i++) {
+        struct saved_list list;
+        op_saved(&alone, &t, m->kinds[i], &list);
+        for (int j = 0; j < list.n; j++)
+            of_kind[i] += saved_bytes(&list.items[j]);
+    }
+    for (int i = 0; i < m->num_layers; i++)
+        sum += of_kind[m->layers[i]];
+    return sum;
 }
 
+/* What lets a sequence be cut further than attention hides. */
+struct crowd {
+    double states, sequence, capacity; /* bytes */
+};
+
+static struct crowd crowd_of(const struct config *base, int64_t seq)
+{
+    return (struct crowd){states_bytes(base), sequence_bytes(base, seq),
+                          base->machine.capacity_bytes};
+}
+
+/* Whether so many ranks that share a sequence have no room for it unless they recompute or offload.
+   Where states alone have none, cutting it makes none. */
+static bool is_crowded(const struct crowd *x, int64_t ranks)
+{
+    return x->states < x->capacity && x->states + x->sequence / (double)ranks > FULL * x->capacity;
+}
+
+/* Sequences are cut where they are long; where there is no tensor parallelism, nothing else divides
+   the activations of short ones; beside it a ring of half as many ranks exchanges less. Short ones
+   of ranks that could share tensors and do not are left: they lead in 2 of 110 such questions,
+   and a search with them costs half as much again. */
 struct axis axis_cp(const struct config *base, const struct knobs *k)
 {
     struct axis x = axis_of(1);
     int64_t few = k->gbs < k->gpus ? k->gpus : left_by_batch(k);
-    bool is_long = k->seq >= LONG_SEQUENCE || cuts_short_ones(base, k);
+    bool is_long = k->seq >= LONG_SEQUENCE || !tensor_is_worth_it(base);
+    struct crowd crowd = crowd_of(base, k->seq);
     for (int64_t cp = 2; cp * k->tp <= k->gpus; cp *= 2) {
-        int shortest = cp <= few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
-        if (k->seq / cp < shortest || (cp > few && !is_long)) break;
+        bool cut = (is_long || k->tp > 1) && is_crowded(&crowd, cp / 2 * k->tp);
+        int shortest = cut || cp <= few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
+        if (k->seq / cp < shortest || (cp > few && !is_long && !cut)) break;
         if (k->seq % (2 * cp) == 0 && k->seq / cp % k->tp == 0 && k->gpus % (cp * k->tp) == 0)
             axis_add(&x, (int)cp);
     }

@@ -95,6 +95,9 @@ suggest 1 "what would fit" qwen3-235b-a22b --gpus 8 --platform h100
 has "--gpus 32: megatron tp"
 has "--gpus 32: automodel tp"
 
+# a batch that leaves GPUs to pipelines which a rule refuses wants another one
+suggest 1 "--gbs " llama-4-scout --gpus 24 --platform b300 --framework automodel --gbs 256
+
 suggest 1 '"notes":["Megatron-LM: no plan fits: the smallest needs ' qwen3-235b-a22b --gpus 8 --platform h100 --format json
 
 # a batch below the number of GPUs has a plan as far as model parallelism goes, else the nearest that has one

@@ -95,6 +95,31 @@ static void the_first_and_the_fastest_stay(void **state)
     assert_int_equal(finalists_cut(plans, 0, 3), 0);
 }
 
+/* How many of two plans of 10 s and 50 of 100 bytes are shown, where the worse has these. */
+static size_t rows(struct contender worse)
+{
+    struct contender plans[] = {plan(1, 10, 50), worse};
+    return finalists_leave_echoes(plans, 2, 100);
+}
+
+/* Rows that a user cannot tell apart are one, whatever graph or state makes them two: but for what
+   is faster, leaner, or another layout. */
+static void a_plan_is_shown_once(void **state)
+{
+    (void)state;
+    assert_int_equal(rows(plan(1, 9.96, 49)), 1);
+    assert_int_equal(rows(plan(1, 10.5, 50)), 1);
+    assert_int_equal(rows(plan(1, 9.94, 49)), 2);
+    assert_int_equal(rows(plan(1, 10, 47)), 2);
+    assert_int_equal(rows(plan(2, 10, 50)), 2);
+    struct contender larger = plan(1, 10, 50);
+    larger.knobs.mbs = 2;
+    assert_int_equal(rows(larger), 2);
+    struct contender three[] = {plan(1, 10, 50), plan(1, 9.98, 50), plan(2, 11, 50)};
+    assert_int_equal(finalists_leave_echoes(three, 3, 100), 2);
+    assert_int_equal(three[1].knobs.pp, 2);
+}
+
 /* The pipeline of the second of three rows, where the fastest plan takes a risk and the fastest
    without one needs so many seconds. */
 static int second_row(double fastest_without_a_risk)
@@ -151,6 +176,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(risks_are_no_measure),
     cmocka_unit_test(the_first_is_one_of_five),
     cmocka_unit_test(the_first_and_the_fastest_stay),
+    cmocka_unit_test(a_plan_is_shown_once),
     cmocka_unit_test(the_fastest_without_a_risk_stays),
     cmocka_unit_test(a_rival_is_near_or_takes_no_place),
 };

@@ -59,18 +59,31 @@ static void context_parallelism_of_long_sequences(void **state)
     assert_values(&r, &k, DECISION_CP, "1 2");
 }
 
-/* Of 30.5 billion parameters all states are 488 GB: more than a third of the memory of 16 H100. */
-static void context_parallelism_where_states_fill_the_memory(void **state)
+/* Of 30.5 billion parameters the leanest states are 4.8 GB on each of 64 GPUs, and 48 layers keep
+   23 GB of 4,096 tokens: sequences are cut further while these fill a GPU to three quarters, short
+   ones beside tensor parallelism. */
+static void context_parallelism_where_memory_is_full(void **state)
 {
     struct config *c = plan_config(*state, "megatron", "ep: 8\n");
     struct search_request r = {.base = c};
     struct knobs *k = &c->knobs;
-    k->gpus = 16;
+    k->gpus = k->gbs = 64;
+    c->machine.capacity_bytes = 13e9;
     assert_values(&r, k, DECISION_CP, "1");
-    k->tp = 4;
+    k->tp = 2;
+    assert_values(&r, k, DECISION_CP, "1 2 4");
+    k->tp = 4; /* 4.8 GB and a quarter of 23 are 10.5, with half as much 7.6 */
     assert_values(&r, k, DECISION_CP, "1 2");
-    k->gpus = 32;
+    c->machine.capacity_bytes = 17e9;
     assert_values(&r, k, DECISION_CP, "1");
+    c->machine.capacity_bytes = 4e9; /* of the states alone there are more */
+    assert_values(&r, k, DECISION_CP, "1");
+    k->tp = 1, k->seq = 8192; /* a quarter of 46 GB is cut again, an eighth is not */
+    assert_values(&r, k, DECISION_CP, "1 2 4");
+    c->machine.capacity_bytes = 20e9;
+    assert_values(&r, k, DECISION_CP, "1 2 4 8");
+    k->tp = 2, k->sequence_parallel = true; /* it is ranks that count */
+    assert_values(&r, k, DECISION_CP, "1 2 4");
 }
 
 /* Short sequences are cut among the ranks that the batch does not divide among; a smaller batch is
@@ -320,7 +333,7 @@ static void resharding_takes_a_decision_back(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(virtual_stages),
     cmocka_unit_test(context_parallelism_of_long_sequences),
-    cmocka_unit_test(context_parallelism_where_states_fill_the_memory),
+    cmocka_unit_test(context_parallelism_where_memory_is_full),
     cmocka_unit_test(a_batch_that_does_not_divide),
     cmocka_unit_test(dispatchers),
     cmocka_unit_test(degrees),
