@@ -41,7 +41,7 @@ CLUSTER_SD = 0.03   # of the pace of a publisher's cluster, where several publis
 NOISE = 0.025
 # Times NOISE: beyond BEND a run pulls with constant strength, beyond LOST less and less, as what a publisher does not say moves no
 # coefficient. Of 0.35 to 2.5 and 2.8 to infinity those with which runs left out have the least errors, the median and nine in ten.
-BEND, LOST = 1.0, 6.0
+BEND, LOST = 0.9, 6.0
 WEIGHTS = {'runs.jsonl': 3}   # runs of training proper count for more than a benchmark's races
 HELD = 1e-4   # log sd of what stays at its prior
 # What is left out together.
