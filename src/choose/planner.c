@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/planner.h"
 
+#include <math.h>
+
 #include "base/units.h"
 #include "base/vec.h"
 #include "choose/checker.h"
@@ -509,8 +511,23 @@ static double least_memory(struct planner *p, struct search *search)
     return bytes;
 }
 
+/* What a guide's wish to leave room may add to the step, as a part of it. */
+static const double DEAREST_WISH = 0.5;
+
+/* Whether the plans found, which leave the room that a guide wishes, are much slower than those
+   that take the whole GPU. What a user asks for is no wish. */
+static bool is_dear(const struct planner *p, struct search *search)
+{
+    if (fact_is_set(facts_get(p->request->facts, P_memory_limit_gib))) return false;
+    struct search_result *whole = ARENA_NEW(p->scratch, struct search_result);
+    search_within(search, whole_gpu(p), false, whole);
+    double fastest = whole->n ? whole->plans[0].step_s : INFINITY;
+    return p->out->search->plans[0].step_s > (1 + DEAREST_WISH) * fastest;
+}
+
 /* A wish to use as little of the GPU as may be, or less than there is; the whole when no plan is
-   that small, of which then nothing need be known before. Gives the bytes searched for. */
+   that small, of which then nothing need be known before, or only slow ones. Gives the bytes
+   searched for. */
 static double search_limited(struct planner *p, struct search *search)
 {
     double whole = whole_gpu(p), least = 0,
@@ -523,7 +540,7 @@ static double search_limited(struct planner *p, struct search *search)
     }
     if (limit > 0 && limit < whole) {
         search_within(search, limit, false, p->out->search);
-        if (p->out->search->n) return limit;
+        if (p->out->search->n && !is_dear(p, search)) return limit;
     }
     search_within(search, whole, false, p->out->search);
     return whole;
