@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/planner.h"
 
-#include <math.h>
-
 #include "base/units.h"
 #include "base/vec.h"
 #include "choose/checker.h"
@@ -514,15 +512,11 @@ static double least_memory(struct planner *p, struct search *search)
 /* What a guide's wish to leave room may add to the step, as a part of it. */
 static const double DEAREST_WISH = 0.5;
 
-/* Whether the plans found, which leave the room that a guide wishes, are much slower than those
-   that take the whole GPU. What a user asks for is no wish. */
-static bool is_dear(const struct planner *p, struct search *search)
+/* Whether plans that leave the room which a guide wishes are much slower than those that take the
+   whole GPU. */
+static bool is_dear(const struct search_result *small, const struct search_result *whole)
 {
-    if (fact_is_set(facts_get(p->request->facts, P_memory_limit_gib))) return false;
-    struct search_result *whole = ARENA_NEW(p->scratch, struct search_result);
-    search_within(search, whole_gpu(p), false, whole);
-    double fastest = whole->n ? whole->plans[0].step_s : INFINITY;
-    return p->out->search->plans[0].step_s > (1 + DEAREST_WISH) * fastest;
+    return whole->n > 0 && small->plans[0].step_s > (1 + DEAREST_WISH) * whole->plans[0].step_s;
 }
 
 /* A wish to use as little of the GPU as may be, or less than there is; the whole when no plan is
@@ -538,12 +532,17 @@ static double search_limited(struct planner *p, struct search *search)
         search_within(search, least, false, p->out->search);
         return least;
     }
+    struct search_result *out = p->out->search, *small = NULL;
     if (limit > 0 && limit < whole) {
-        search_within(search, limit, false, p->out->search);
-        if (p->out->search->n && !is_dear(p, search)) return limit;
+        search_within(search, limit, false, out);
+        /* what a user asks for is no wish */
+        if (out->n && fact_is_set(facts_get(p->request->facts, P_memory_limit_gib))) return limit;
+        if (out->n) small = arena_dup(p->scratch, out, sizeof *out);
     }
-    search_within(search, whole, false, p->out->search);
-    return whole;
+    search_within(search, whole, false, out);
+    if (!small || is_dear(small, out)) return whole;
+    *out = *small;
+    return limit;
 }
 
 /* Searches for what surely fits; whether there is any. */
