@@ -15,6 +15,9 @@
 struct token_counts token_counts(const struct config *c, const struct memory_coefficients *x);
 /* Whether the tensor stays on the GPU under the plan's recomputation and fine-grained offload. */
 bool saved_is_kept(const struct saved *s, const struct knobs *k);
+/* Whether recomputing the whole layer keeps the list's tensor: what it, or a part of it, begins
+   with. */
+bool saved_enters(const struct saved_list *list, int i);
 /* Whether it stands in the pool of the CUDA graphs that capture its module. */
 bool saved_is_captured(const struct saved *s, uint32_t captured);
 /* A GEMM weight's shape on one rank, for which Transformer Engine keeps a dummy gradient. */

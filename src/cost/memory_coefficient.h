@@ -33,6 +33,7 @@ struct range {
     X(linear_attention_saved, 1, 0.5, 1.1)     /* tensors of linear attention, over modelled */    \
     X(offload_residue, 0, 0, 1)                /* part of the offloaded tensors still there */     \
     X(frozen_transposes, 0, 0, 1)              /* part of frozen FP8 weights' transposes kept */   \
+    X(quantised_sets, 2, 1, 2.5)               /* of experts' weights in AutoModel's runs */       \
     X(four_bit_error, 1, 0.92, 1.12)           /* peak with packed weights, by that of QLoRA */    \
     X(allocator_slack, 0.05, 0.02, 0.12)       /* reserved beyond allocated, relative */
 

@@ -68,10 +68,18 @@ static double backward_transient(const struct saved_list *list)
     return larger(scores, list->mixer_backward);
 }
 
-/* Whole-layer recomputation keeps the layer's input alone. */
+bool saved_enters(const struct saved_list *list, int i)
+{
+    return i == 0 || (list->c->knobs.repeats_parts && list->items[i].enters_part);
+}
+
+/* Recomputation keeps the layer's input alone, or that of each of its parts. */
 static double input_bytes(const struct saved_list *list)
 {
-    return list->n > 0 ? saved_bytes(&list->items[0]) : 0;
+    double bytes = 0;
+    for (int i = 0; i < list->n; i++)
+        if (saved_enters(list, i)) bytes += saved_bytes(&list->items[i]);
+    return bytes;
 }
 
 static void measure_activations(const struct knobs *k, const struct saved_list *list,

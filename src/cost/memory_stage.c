@@ -45,16 +45,19 @@ static struct phases phases_of(const struct memory_work *w, const struct holding
     double resident = k->offload_optimizer_states ? 0 : states;
     double pool = saved->captured, eager = saved->kept - pool;
     double outputs = activation_outputs(w, s, NULL);
-    return (struct phases){{
+    struct phases all = {{
         [HEAD] = {activation_head_transient(w, s, NULL), eager, pool,
                   outputs + activation_logits(w, s, NULL), early, resident, gathered, 'A', 0},
         [LAYER] = {activation_layer_transient(w, s, NULL), eager, pool, outputs, early, resident,
                    gathered, 'B', 0},
-        [OUTPUTS] = {0, 0, pool, 2 * outputs, grads, resident, gathered, 'M', 0},
         [STEP] = {state_step_transient(w, s, NULL), 0, pool, outputs, grads, states,
                   k->fsdp == FSDP_FSDP2 ? 0 : gathered, 'C', 0},
         [LOADING] = {.transient = knobs_packs(k) ? state_loading(w, s, NULL) : 0, .name = 'L'},
     }};
+    if (outputs > 0)
+        all.items[OUTPUTS] =
+            (struct phase){0, 0, pool, 2 * outputs, grads, resident, gathered, 'M', 0};
+    return all;
 }
 
 static struct phase peak_of(const struct phases *all)
@@ -123,7 +126,8 @@ static bool gathers_quantised(const struct knobs *k)
 }
 
 static void stage_interval(const struct memory_work *w, const struct phase *peak,
-                           const struct in_flight *saved, double transposes, struct stage_memory *m)
+                           const struct in_flight *saved, const struct holding *h,
+                           struct stage_memory *m)
 {
     const struct knobs *k = &w->c->knobs;
     const struct memory_coefficients *x = &w->x;
@@ -133,7 +137,8 @@ static void stage_interval(const struct memory_work *w, const struct phase *peak
     if (knobs_packs(k)) spread_add(&s, m->total, x->four_bit_error);
     if (phase_is_backward(peak->name)) add_causes(w, saved, &s);
     spread_add(&s, step_excess(peak), x->adam_expansion);
-    spread_add(&s, transposes, x->frozen_transposes);
+    spread_add(&s, state_frozen_transposes(w, h), x->frozen_transposes);
+    spread_add(&s, state_quantised_set(w, h), x->quantised_sets);
     if (quantised) spread_add(&s, m->activations + m->graphs, x->quantised_activations);
     if (k->graph_impl != GRAPH_NONE) spread_add(&s, m->total, x->graph_error);
     if (peak->gathered > 0) {
@@ -160,7 +165,7 @@ static struct stage_memory stage_in(const struct memory_work *w, const struct ho
                                .phase = phase->name};
     out.total = out.params + out.grads + out.optimizer + out.activations + out.graphs + out.logits +
                 out.buffers;
-    stage_interval(w, phase, saved, state_frozen_transposes(w, s), &out);
+    stage_interval(w, phase, saved, s, &out);
     return out;
 }
 

@@ -45,6 +45,8 @@ void state_place(struct memory_work *w);
 double state_parameters(const struct memory_work *w, const struct holding *s,
                         struct cost_trace *trace);
 /* Bytes of the transposes of frozen FP8 weights, kept or not. */
+/* Bytes of one set of the experts' quantised weights where there may be several. */
+double state_quantised_set(const struct memory_work *w, const struct holding *s);
 double state_frozen_transposes(const struct memory_work *w, const struct holding *s);
 double state_gradients(const struct memory_work *w, const struct holding *s,
                        struct cost_trace *trace);

@@ -72,11 +72,24 @@ static double packed_parameters(const struct knobs *k, const struct holding *s, 
                             "%.4g B x %.0f", scales, s->packed);
 }
 
+static double quantised_elements(const struct knobs *k, const struct holding *s)
+{
+    if (k->fsdp == FSDP_FSDP2) return s->expert_matrices;
+    return sharded_parameters(k) ? 0 : s->quantised + s->expert_matrices;
+}
+
+double state_quantised_set(const struct memory_work *w, const struct holding *s)
+{
+    const struct knobs *k = &w->c->knobs;
+    bool sets = k->fsdp == FSDP_FSDP2 && knobs_quantised(k);
+    return sets ? quantised_weight_bytes(w->c) * s->expert_matrices : 0;
+}
+
 /* Parameters: 2 B (4 B in fp32). Quantised recipes keep FP8 copies of GEMM weights beside them for
    all microbatches of a step, or instead of them with fp8_param_gather. Megatron-FSDP gathers and
    quantises anew, so only its shards count; AutoModel quantises the experts' weights once a step
-   and keeps the copies (nemo_automodel/components/models/common/utils.py:591 is_first_microbatch).
- */
+   and keeps the copies (nemo_automodel/components/models/common/utils.py:591 is_first_microbatch),
+   in its measured runs more than one set of them. */
 double state_parameters(const struct memory_work *w, const struct holding *s,
                         struct cost_trace *trace)
 {
@@ -89,12 +102,11 @@ double state_parameters(const struct memory_work *w, const struct holding *s,
     sum += packed_parameters(k, s, shards, trace);
     sum += trace_term(trace, "parameters, experts", bytes * s->experts / expert_shards,
                       "%.0f B x %.0f / %.0f", bytes, s->experts, expert_shards);
-    double copied = k->fsdp == FSDP_FSDP2   ? s->expert_matrices
-                    : sharded_parameters(k) ? 0
-                                            : s->quantised + s->expert_matrices;
+    double copied = quantised_elements(k, s);
     if (knobs_quantised(k)) {
         double extra = quantised_weight_bytes(w->c) - (k->fp8_param_gather ? bytes : 0);
         if (makes_transposes(w)) extra -= 1 - w->x.frozen_transposes.value;
+        if (state_quantised_set(w, s) > 0) extra *= w->x.quantised_sets.value;
         sum +=
             trace_term(trace, "quantised weights", extra * copied, "%.4g B x %.0f", extra, copied);
     }
@@ -157,6 +169,19 @@ double state_optimizer(const struct memory_work *w, const struct holding *s,
                       matrix, expert_matrices, expert_shards);
 }
 
+/* PyTorch's Adam takes all parameters at once, unless it is told otherwise or ranks split tensors
+   (components/optim/optimizer.py _foreach_for_mesh), and has the root of every second moment
+   beside them (torch/optim/adam.py _multi_tensor_adam). */
+static double foreach_transient(const struct memory_work *w, const struct holding *s,
+                                struct cost_trace *trace)
+{
+    const struct knobs *k = &w->c->knobs;
+    if (k->steps_singly || k->tp > 1 || k->muon || k->optimizer_offload > 0) return 0;
+    double elements = s->trained / w->dense_shards + s->trained_experts / w->expert_shards;
+    return trace_term(trace, "roots of the second moments", k->exp_avg_sq_bytes * elements,
+                      "%d B x %.0f", k->exp_avg_sq_bytes, elements);
+}
+
 /* Transient of the optimizer step: an fp32 copy of bf16 gradients where the optimizer is not
    precision-aware, and Transformer Engine's fused Adam turns every low-precision state of one
    parameter group into fp32 at a time. */
@@ -166,7 +191,7 @@ double state_step_transient(const struct memory_work *w, const struct holding *s
     const struct knobs *k = &w->c->knobs;
     double shards = w->optimizer_shards, expert_shards = w->expert_optimizer_shards;
     double dense = s->trained, experts = s->trained_experts, kept = 1 - k->optimizer_offload;
-    if (k->fsdp == FSDP_FSDP2) return 0;
+    if (k->fsdp == FSDP_FSDP2) return foreach_transient(w, s, trace);
     if (!k->precision_aware) {
         if (k->grad_bytes >= 4) return 0;
         double elements = dense / shards + experts / expert_shards;

@@ -26,7 +26,8 @@ static void kind_tensors(const struct memory_work *w, int i, const struct layers
         if (saved_is_kept(&list.items[j], &w->c->knobs))
             tensor(trace, kind, &list.items[j], n->whole[i], w->imbalance.value,
                    saved_is_captured(&list.items[j], knobs_captured(&w->c->knobs)));
-    if (n->inputs[i] > 0 && list.n > 0) tensor(trace, kind, &list.items[0], n->inputs[i], 1, false);
+    for (int j = 0; n->inputs[i] > 0 && j < list.n; j++)
+        if (saved_enters(&list, j)) tensor(trace, kind, &list.items[j], n->inputs[i], 1, false);
 }
 
 void memory_trace_tensors(const struct memory_work *w, const struct holding *s,

@@ -121,8 +121,8 @@ enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
 enum recompute_method { METHOD_UNIFORM, METHOD_BLOCK };
 enum graph_impl { GRAPH_NONE, GRAPH_LOCAL, GRAPH_TE, GRAPH_FULL_ITERATION };
 /* CE_LINEAR: the head's GEMM and the loss fused and chunked over tokens (linear cross-entropy).
-   AutoModel's masked cross-entropy keeps as much as CE_NATIVE. */
-enum ce_fusion { CE_NONE, CE_NATIVE, CE_TE, CE_LINEAR };
+   CE_MASKED: AutoModel's masked cross-entropy on bf16 logits; CE_MASKED_FP32: on an fp32 copy. */
+enum ce_fusion { CE_NONE, CE_NATIVE, CE_TE, CE_LINEAR, CE_MASKED, CE_MASKED_FP32 };
 enum fsdp {
     FSDP_NONE,
     FSDP_OPTIM,
@@ -138,7 +138,7 @@ enum attention_backend { ATTN_FLASH, ATTN_FUSED, ATTN_UNFUSED, ATTN_SDPA, ATTN_F
 /* TE: a GEMM an expert on several streams (Transformer Engine's grouped linear). GROUPED: all local
    experts in one kernel (torch._grouped_mm, CUTLASS, TE's grouped tensors). LOOP: expert by expert.
    FUSED: TE's op fuser makes one operation of products and activation. */
-enum experts_kernel { EXPERTS_TE, EXPERTS_GROUPED, EXPERTS_LOOP, EXPERTS_FUSED };
+enum experts_kernel { EXPERTS_TE, EXPERTS_GROUPED, EXPERTS_LOOP, EXPERTS_SLICES, EXPERTS_FUSED };
 /* TE: one kernel, which keeps a number a row. TORCH: PyTorch's own. COMPILED: in fp32, made one
    kernel by torch.compile. */
 enum norm_kernel { NORM_TE, NORM_TORCH, NORM_COMPILED };
@@ -269,6 +269,9 @@ struct knobs {
     bool reshard_after_forward; /* FSDP2: parameters are gathered anew for the backward, as the plan
                                    states, or where it does not unless it is pipelined */
     bool reshard_stated; /* false: the framework's default, from which recipes often differ */
+    bool steps_singly;   /* PyTorch's optimizer goes through the parameters one by one */
+    bool repeats_parts;  /* full: attention, feed-forward and their norms are recomputed each on its
+                            own, and each keeps its input */
 };
 
 /* An explicit pipeline layout: for each of pp*vpp chunks its decoder layers, and where embedding,

@@ -46,6 +46,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
             .compiled_clamp = true,           /* components/moe/experts.py:752 */
             .balances_in_rows = true,         /* components/moe/layers.py FakeBalancedGate */
             .repeats_operations = true, /* components/distributed/activation_checkpointing.py */
+            .checkpoints_parts = true,  /* activation_checkpointing.py */
             .early_stop = true,         /* torch.utils.checkpoint */
             .fitted_with_fsdp2 = true,  /* rules/evidence */
         },

@@ -40,6 +40,8 @@ struct framework_traits {
     bool compiled_clamp;      /* gate and clamp of an expert are one compiled kernel */
     bool balances_in_rows;    /* forced balance deals experts to tokens in turn; else at random */
     bool repeats_operations;  /* selective recomputation is by operation, not by module */
+    bool checkpoints_parts;   /* full recomputation is of a layer's parts, each on its own, unless
+                                 its class is of another mind */
     bool early_stop;          /* recomputing a layer ends once its last saved tensor is back */
     bool
         fitted_with_fsdp2; /* the step time's error is that of FSDP, as all its measured runs are */

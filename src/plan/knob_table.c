@@ -204,6 +204,19 @@ static void settle_classes(const struct facts *f, struct config *c)
     k->experts = EXPERTS_LOOP, k->norms = NORM_TORCH, k->linears = LINEARS_TORCH;
 }
 
+/* AutoModel checkpoints the parts of a layer, which are then recomputed each on its own
+   (components/distributed/activation_checkpointing.py apply_submodule_checkpointing), but whole
+   layers of its MoE classes where anything is sharded (components/moe/parallelizer.py apply_ac),
+   and of Hugging Face's own classes, whose code does it (parallelizer.py
+   _should_use_hf_native_gradient_checkpointing). */
+static void settle_parts(const struct facts *f, struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    bool own = facts_bool(f, P_automodel_is_custom_model, true);
+    bool whole = c->model.experts > 0 && facts_bool(f, P_automodel_moe, true) && k->gpus > 1;
+    k->repeats_parts = config_traits(c)->checkpoints_parts && own && !whole;
+}
+
 static void settle_activation(const struct facts *f, struct config *c)
 {
     if (!c->model.gated)
@@ -498,13 +511,14 @@ static const char *const graph_words[] = {"none", "local", "transformer_engine",
                                           NULL};
 static const char *const attention_words[] = {"flash", "fused", "unfused", "sdpa",
                                               "flex",  "auto",  NULL};
-static const char *const experts_words[] = {"te", "grouped", "torch", "fused", NULL};
+static const char *const experts_words[] = {"te", "grouped", "loop", "torch", "fused", NULL};
 static const char *const norms_words[] = {"te", "torch", "torch_fp32", NULL};
 static const char *const linears_words[] = {"te", "torch", NULL};
 static const char *const dispatcher_words[] = {"allgather", "alltoall", "deepep",
                                                "hybridep",  "torch",    NULL};
 static const char *const task_words[] = {"pretrain", "sft", "peft", NULL};
-static const char *const loss_words[] = {"none", "native", "te", "linear", NULL};
+static const char *const loss_words[] = {"none",   "native",      "te", "linear",
+                                         "masked", "masked_fp32", NULL};
 static const char *const module_words[] = {
     "core_attn",   "layernorm", "moe_act",         "mlp",        "shared_experts",
     "mla_up_proj", "moe",       "expert_fc1",      "qkv_linear", "attn_proj",
@@ -605,6 +619,8 @@ const struct knob knob_table[] = {
     CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, NULL, say_nothing),
     CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),
     CODE(P_NONE, KNOB_BOOL, reshard_stated, NONE, NULL, say_nothing),
+    CODE(P_NONE, KNOB_BOOL, repeats_parts, NONE, settle_parts, say_nothing),
+    CODE(P_optimizer_foreach, KNOB_BOOL, steps_singly, NONE, NULL, say_nothing),
     CODE(P_peft_dim, KNOB_INT, lora_rank, 0, settle_adapters, say_nothing),
     CODE(P_NONE, KNOB_MODULES, lora_targets, 0, NULL, say_nothing),
     CODE(P_peft_scheme, KNOB_BOOL, dora, NONE, NULL, say_nothing),

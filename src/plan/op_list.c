@@ -184,6 +184,7 @@ struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint3
     struct saved *in = saved_add(l, first ? "layer input" : "FFN input", tokens, h, l->wide);
     in->offloaded_by = first ? MOD_ATTN_NORM : MOD_MLP_NORM;
     in->freed_by = first ? 0 : MOD_OPERATIONS;
+    in->enters_part = true;
     saved_add(l, first ? "input norm statistics" : "FFN norm statistics", tokens, 1,
               l->m->layernorm ? 8 : 4)
         ->freed_by = MOD_OPERATIONS;
@@ -192,6 +193,7 @@ struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint3
     out->freed_by = MOD_OPERATIONS | (alone ? MOD_LAYERNORM : 0);
     out->offloaded_by = first ? MOD_QKV_LINEAR : 0;
     out->input_of = linears;
+    out->enters_part = true;
     return out;
 }
 
@@ -206,8 +208,9 @@ void saved_freeze(struct saved_list *l)
     int n = 0;
     for (int i = 0; i < l->n; i++) {
         struct saved s = l->items[i];
-        if (s.input_of && !(s.input_of & adapted)) continue;
-        if (s.input_of) s.bytes = l->wide + (k->lora_dropout > 0);
+        bool part = k->repeats_parts && k->recompute == RECOMPUTE_FULL && s.enters_part;
+        if (s.input_of && !(s.input_of & adapted) && !part) continue;
+        if (s.input_of & adapted) s.bytes = l->wide + (k->lora_dropout > 0);
         l->items[n++] = s;
     }
     l->n = n;

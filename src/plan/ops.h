@@ -224,6 +224,7 @@ struct saved {
     bool routed;           /* grows with the imbalance of routing */
     bool dispatched;       /* counted with the coefficient of dispatch outputs */
     bool unmeasured;       /* of linear or sparse attention, which no measured run has */
+    bool enters_part;      /* the input of attention, of the feed-forward network or of a norm */
     bool late;             /* made after attention: gone already when attention's backward runs */
 };
 
