@@ -67,7 +67,7 @@ static struct str cp_exchange_text(struct arena *a, const struct knobs *k)
 
 static struct str loss_text(struct arena *a, const struct knobs *k)
 {
-    static const char *const words[] = {"no", "native", "te", "linear"};
+    static const char *const words[] = {"no", "native", "te", "linear", "bf16", "fp32"};
     (void)a;
     return str_of(words[k->ce_fusion]);
 }

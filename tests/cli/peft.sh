@@ -73,7 +73,7 @@ expect 0 "four-bit-leaves-experts" "$moeplan" validate "$dir/printed.yaml" --gpu
 same plan --pin load_in_4bit=true
 expect 1 "four-bit-tensor-parallel" "$moeplan" validate "$dir/printed.yaml" --set tp=2
 run 1 "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task peft
-has "  --task qlora: automodel tp 1 pp 1 ep 1, peak 59 GiB"
+has "  --task qlora: automodel tp 1 pp 1 ep 1, peak 62 GiB"
 run 0 "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task sft,peft,qlora --format csv
 holds "$(grep -c '^qlora,h100,1,.*automodel' "$dir/out") == 1"
 run 0 "$moeplan" suggest llama-3-70b --gpus 1 --platform h100 --task qlora

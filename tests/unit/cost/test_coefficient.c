@@ -135,6 +135,9 @@ static void add_sharding(struct plans *all)
     k = add(all, "qwen3-30b-a3b", "h100");
     k->fsdp = FSDP_FSDP2;
     all->items.items[all->items.n - 1]->framework = FRAMEWORK_AUTOMODEL;
+    k = add(all, "qwen3-30b-a3b", "gb200");
+    k->fsdp = FSDP_FSDP2, k->precision = PREC_MXFP8;
+    all->items.items[all->items.n - 1]->framework = FRAMEWORK_AUTOMODEL;
     k = add(all, "qwen3-30b-a3b", "h100");
     k->precision_aware = true, k->exp_avg_bytes = k->exp_avg_sq_bytes = 2, k->gpus = 8;
     k = add(all, "qwen3-next-80b-a3b", "h100");

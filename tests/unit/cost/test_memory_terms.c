@@ -102,7 +102,7 @@ static void fsdp2_keeps_quantised_experts(void **state)
 {
     struct config *c = round_plan(*state, "automodel", EIGHT_EXPERTS, "strategy: fsdp2\nep: 8\n");
     c->knobs.precision = PREC_MXFP8;
-    assert_near(term(*state, c, "quantised weights"), 2 * 33.0 / 32 * 4 * expert, 1e-12);
+    assert_near(term(*state, c, "quantised weights"), 2 * 2 * 33.0 / 32 * 4 * expert, 1e-12);
 }
 
 /* 16 microbatches on each of 4 pipelines. A pass of the schedule keeps the logits of all its
@@ -122,7 +122,7 @@ static void a_schedule_keeps_its_outputs(void **state)
     c->knobs.schedules = 4;
     assert_true(memory_estimate(c, &m, NULL));
     assert_near(term(*state, c, "receive tensors of the schedule"), 3 * hidden, 1e-12);
-    assert_true(m.stages[1].logits < 2 * 5 * logits);
+    assert_true(m.stages[1].logits < (2 * 4 + 14) * logits / 2);
     c->framework = FRAMEWORK_MEGATRON;
     assert_true(term(*state, c, "outputs that the schedule keeps") == 0);
 }

@@ -40,7 +40,7 @@ static const struct knobs every_field = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1,
+    1, 1, 1, 1, 1,
 };
 /* clang-format on */
 
@@ -201,7 +201,7 @@ static void shorthands_are_read_and_not_said(void **state)
          P_cross_entropy_loss_fusion,
          "te",
          {{P_cross_entropy_loss_fusion, "true"}, {P_cross_entropy_fusion_impl, "other"}}},
-        {FRAMEWORK_AUTOMODEL, P_cross_entropy_loss_fusion, "native", {{P_NONE, NULL}}},
+        {FRAMEWORK_AUTOMODEL, P_cross_entropy_loss_fusion, "masked_fp32", {{P_NONE, NULL}}},
         {FRAMEWORK_BRIDGE, P_attention_backend, "unfused", {{P_attention_backend, "local"}}},
         {FRAMEWORK_BRIDGE, P_freeze_vision_model, "true", {{P_freeze_all_layers, "true"}}},
         {FRAMEWORK_AUTOMODEL, P_peft_scheme, "true", {{P_peft_scheme, "dora"}}},

@@ -134,7 +134,7 @@ static void kernels_of_experts(void **state)
         {"bridge", "", EXPERTS_TE},
         {"bridge", "moe_grouped_gemm: false", EXPERTS_LOOP},
         {"automodel", "", EXPERTS_GROUPED},
-        {"automodel", "backend_experts: torch", EXPERTS_LOOP},
+        {"automodel", "backend_experts: torch", EXPERTS_SLICES},
         {"automodel", "backend_dispatcher: deepep\nbackend_experts: te", EXPERTS_TE},
         /* which PyTorch's exchange cannot serve */
         {"automodel", "backend_dispatcher: torch\nbackend_experts: te", EXPERTS_GROUPED},
@@ -279,7 +279,14 @@ static void loss_words(void **state)
         {"bridge", "cross_entropy_loss_fusion: true\ncross_entropy_fusion_impl: te", CE_TE},
         {"bridge", "cross_entropy_loss_fusion: true\ncross_entropy_fusion_impl: native", CE_NATIVE},
         {"bridge", "cross_entropy_loss_fusion: false", CE_NONE},
-        {"automodel", "", CE_NATIVE},
+        {"automodel", "", CE_MASKED_FP32},
+        {"automodel", "loss_fp32_upcast: false", CE_MASKED},
+        {"automodel",
+         "loss_target: nemo_automodel.components.loss.linear_ce.FusedLinearCrossEntropy",
+         CE_LINEAR},
+        {"automodel",
+         "loss_target: nemo_automodel.components.loss.te_parallel_ce.TEParallelCrossEntropy",
+         CE_TE},
     };
     CHECK_SPELLINGS(*state, cases, ce_fusion)
 }
