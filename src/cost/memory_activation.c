@@ -105,8 +105,8 @@ void activation_causes(const struct memory_work *w, const struct in_flight *kept
    loss cannot work in place, one more fp32 copy. Transformer Engine: in place on bf16. Linear: one
    chunk of tokens at a time. Masked: in the softmax's backward the bf16 logits, which the training
    step holds, and in the loss's format the log-probabilities, their gradient and the logits'
-   (nemo_automodel/components/loss/masked_ce.py, torch.nn.functional.cross_entropy; peaks of seven
-   runs on one H100 within 0.5 %). */
+   (nemo_automodel/components/loss/masked_ce.py, torch.nn.functional.cross_entropy; peaks of eight
+   runs on one H100 within 0.6 %). */
 static double logit_bytes(const struct knobs *k)
 {
     switch ((enum ce_fusion)k->ce_fusion) {
