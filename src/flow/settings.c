@@ -2,6 +2,7 @@
 #include "flow/settings.h"
 
 #include "base/buf.h"
+#include "base/glob.h"
 #include "base/io.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -273,7 +274,7 @@ bool settings_exclude(struct arena *a, const struct settings *s, struct str path
 bool settings_know_rule(const struct rule_set *rules, struct str pattern)
 {
     for (size_t i = 0; i < rules->n; i++)
-        if (rule_pattern_matches(pattern, rules->items[i]->id)) return true;
+        if (text_matches(pattern, rules->items[i]->id)) return true;
     return false;
 }
 
