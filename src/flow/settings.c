@@ -194,8 +194,8 @@ static void take_parameters(struct resolver *r, struct settings_view *v)
     v->defaults.set = ARENA_ARRAY(r->arena, struct setting, facts->n + 1);
     for (size_t i = 0; i < facts->n; i++) {
         struct setting s = facts->items[i].setting;
-        if (str_is_any(s.name, "gpus|platform|model|framework|version")) continue;
         if (str_is(s.name, "sequence")) s.name = STR("seq_length");
+        if (settings_is_word(s.name)) continue;
         v->defaults.set[v->defaults.n_set++] = s;
     }
 }
