@@ -242,7 +242,8 @@ script pretrain_gpt.py "$data --deterministic-mode --tp-comm-overlap --tensor-mo
 cp r.sh tree/a/
 export NCCL_ALGO=Ring
 expect 0 "the checkout that this file lies in has no such check" "$moeplan" validate tree/a/r.sh
-printf 'x = "--deterministic-mode requires: {}. Adjust these options"\n' >tree/megatron/training/determinism.py
+# its longest word may stand elsewhere before it
+printf 'x("--deterministic-mode")\n# %0600d\nx("--deterministic-mode requires: {}. Adjust these options")\n' 0 >tree/megatron/training/determinism.py
 expect 1 "error[deterministic-options]" "$moeplan" validate tree/a/r.sh
 # the longest word of a check alone is none: others stand around it
 printf 'MINOR = 10\nMAJOR = 0\n' >tree/megatron/core/package_info.py
