@@ -96,7 +96,7 @@ static void branches_run_where_the_text_decides(void **state)
         script(state, HEAD "MODE=big\nif [ $MODE = big ]; then TP=8; else TP=1; fi\n"
                            "[[ -n \"$MODE\" && 3 -gt 2 ]] && PP=2\n"
                            "case $MODE in small) L=1;; b*|x) L=32 ;; *) L=2;; esac\n"
-                           "case ${L}b in [!0-9]*) H=16 ;; [0-9]*b) H=64 ;; *) H=32 ;; esac\n"
+                           "case ${L}b in [!0-9]*) H=16;;[0-9]*b) H=64;;*) H=32;;esac\n"
                            "if [ -f /etc/x ]; then CP=4; else CP=2; fi\n"
                            "if nvidia-smi; then ARGS=\"--sequence-parallel\"; fi\n"
                            "python pretrain_gpt.py --tensor-model-parallel-size $TP "
