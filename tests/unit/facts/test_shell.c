@@ -113,6 +113,25 @@ static void branches_run_where_the_text_decides(void **state)
     assert_int_equal(f->diags->n, 0);
 }
 
+/* Forms of values that few scripts have. */
+static void rare_forms_of_values(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "S=ADAM; T=transformer_engine; D=/data/96/64\n"
+                           "L=`echo 12`; P=${D%/*}; P=${P##*/}; GONE=7\nunset GONE\n"
+                           "R=$(realpath $UNKNOWN_THING)\n"
+                           "python pretrain_gpt.py --optimizer ${S,,} --num-layers $L "
+                           "--seq-length $P --hidden-size ${D##*/} --transformer-impl $T "
+                           "--lr-warmup-iters ${GONE:-3} --num-attention-heads $R --bf16\n");
+    assert_fact(f, "optimizer", "adam");
+    assert_fact(f, "num_layers", "12");
+    assert_fact(f, "seq_length", "96");
+    assert_fact(f, "hidden_size", "64");
+    assert_fact(f, "lr_warmup_iters", "3");
+    assert_fact(f, "num_attention_heads", "unknown");
+    assert_int_equal(f->diags->n, 0);
+}
+
 static void functions_loops_and_nested_shells(void **state)
 {
     struct facts *f =
@@ -677,6 +696,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ansi_quotes_are_read),
     cmocka_unit_test(what_is_dynamic_is_unknown),
     cmocka_unit_test(branches_run_where_the_text_decides),
+    cmocka_unit_test(rare_forms_of_values),
     cmocka_unit_test(functions_loops_and_nested_shells),
     cmocka_unit_test(slurm_headers_give_the_world),
     cmocka_unit_test(slurm_ignores_late_headers),
