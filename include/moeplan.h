@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* moeplan as a library: JSON in, JSON out. Requests and answers are those of the program's --batch
-   mode (README, "Batches"), an `id` may be left out. Nothing is printed, nothing exits or aborts,
+   mode (docs/using.md, "Batches"), an `id` may be left out. A member's name ends in its unit where
+   it has one: _s seconds, _gib 2^30 bytes, _percent. Nothing is printed, nothing exits or aborts,
    and there is no state between calls: an answer depends on its request and on the files that the
    request names.
 

@@ -3,6 +3,87 @@
 
 #include "base/buf.h"
 
+/* ---- any text ---- */
+
+/* Classes of letters, as the ends of ranges, one behind the other. */
+static const struct {
+    const char *name, *ranges;
+} letter_classes[] = {
+    {"[:alnum:]", "09azAZ"}, {"[:alpha:]", "azAZ"},   {"[:digit:]", "09"},
+    {"[:lower:]", "az"},     {"[:space:]", "\t\r  "}, {"[:upper:]", "AZ"},
+};
+
+static bool is_in_ranges(char c, const char *ranges)
+{
+    for (const char *r = ranges; *r; r += 2)
+        if (r[0] <= c && c <= r[1]) return true;
+    return false;
+}
+
+/* What stands at a place between brackets: how many bytes it has, and whether it is the letter. */
+static size_t bracket_item(struct str rest, char c, bool *is)
+{
+    for (size_t i = 0; i < sizeof letter_classes / sizeof *letter_classes; i++) {
+        struct str name = str_of(letter_classes[i].name);
+        if (!str_starts(rest, name)) continue;
+        *is = is_in_ranges(c, letter_classes[i].ranges);
+        return name.n;
+    }
+    bool range = rest.n > 2 && rest.p[1] == '-' && rest.p[2] != ']';
+    *is = rest.p[0] <= c && c <= rest.p[range ? 2 : 0];
+    return range ? 3 : 1;
+}
+
+/* bracket := '[' ('!' | '^')? item+ ']', where a ']' that comes first is an item. Its bytes, 0: it
+   is none. */
+static size_t bracket_length(struct str pattern, char c, bool *matches)
+{
+    bool negated = pattern.n > 1 && (pattern.p[1] == '!' || pattern.p[1] == '^'), any = false, is;
+    size_t first = negated ? 2 : 1, at = first;
+    while (at < pattern.n && (pattern.p[at] != ']' || at == first)) {
+        at += bracket_item(str_slice(pattern, at, pattern.n), c, &is);
+        any |= is;
+    }
+    *matches = any != negated;
+    return at < pattern.n ? at + 1 : 0;
+}
+
+/* How many bytes of the pattern stand for the letter, 0: those that it begins with do not. */
+static size_t letter_matches(struct str pattern, char c)
+{
+    bool matches;
+    if (!pattern.n) return 0;
+    size_t bracket = pattern.p[0] == '[' ? bracket_length(pattern, c, &matches) : 0;
+    if (bracket) return matches ? bracket : 0;
+    return pattern.p[0] == '?' || pattern.p[0] == c;
+}
+
+/* A star takes as little as it can; where the rest then does not match, the last star takes one
+   letter more. */
+bool text_matches(struct str pattern, struct str text)
+{
+    size_t p = 0, t = 0, star = pattern.n, taken = 0, one;
+    while (t < text.n) {
+        if (p < pattern.n && pattern.p[p] == '*') {
+            star = p++;
+            taken = t;
+        } else if ((one = letter_matches(str_slice(pattern, p, pattern.n), text.p[t])) > 0) {
+            p += one;
+            t++;
+        } else if (star < pattern.n) {
+            p = star + 1;
+            t = ++taken;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.n && pattern.p[p] == '*')
+        p++;
+    return p == pattern.n;
+}
+
+/* ---- paths ---- */
+
 /* Whether what a pattern begins with at some byte matches the rest of a path, for each byte of the
    path. `*` stays within a name, `**` also eats slashes, and `**` followed by a slash may eat
    nothing. rows[k] is the same for the pattern k bytes further on, rows[0] is written. */

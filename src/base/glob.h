@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns of paths: those of the command line, and those of .gitignore and settings. */
+/* Patterns: of any text, of paths as on the command line, and those of .gitignore and settings. */
 #ifndef MOEPLAN_BASE_GLOB_H
 #define MOEPLAN_BASE_GLOB_H
 
 #include "base/arena.h"
 
+/* Whether the whole text matches the pattern as in a shell's `case`: `*` is any letters, `?` one,
+   `[a-z]` one of some, `[!a-z]` and `[^a-z]` one of the others; a [ that nothing closes is itself.
+   Takes a time of the product of both at the most. */
+bool text_matches(struct str pattern, struct str text);
 /* Whether the whole path matches the pattern (`*` and `?` within a name, `**` across folders), in a
    time of their product; `a` is given back. */
 bool path_matches(struct arena *a, struct str pattern, struct str path);

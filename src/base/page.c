@@ -89,10 +89,11 @@ static struct line read_line(struct arena *a, struct str text, bool ascii)
     return line;
 }
 
-static int width_of(const struct line *line, size_t from, size_t to)
+/* The columns that the first n cells of a line take. */
+static int width_of(const struct line *line, size_t n)
 {
     int width = 0;
-    for (size_t i = from; i < to; i++)
+    for (size_t i = 0; i < n; i++)
         width += line->items[i].width;
     return width;
 }
@@ -100,7 +101,7 @@ static int width_of(const struct line *line, size_t from, size_t to)
 /* Whether the line's first half has a label, as "note: ". */
 static bool has_label(const struct line *line, int room)
 {
-    for (size_t i = 1; i < line->n && width_of(line, 0, i) <= room / 2; i++)
+    for (size_t i = 1; i < line->n && width_of(line, i) <= room / 2; i++)
         if (is_blank(&line->items[i]) && str_is(line->items[i - 1].bytes, ":")) return true;
     return false;
 }
@@ -112,15 +113,15 @@ static int hang_of(const struct line *line, int room)
     while (lead < line->n && is_blank(&line->items[lead]))
         lead++;
     if (line->hang != SIZE_MAX) {
-        int marked = width_of(line, 0, line->hang);
-        return marked <= room * 2 / 3 ? marked : width_of(line, 0, lead) + 2;
+        int marked = width_of(line, line->hang);
+        return marked <= room * 2 / 3 ? marked : width_of(line, lead) + 2;
     }
-    for (size_t i = lead + 2; i < line->n && width_of(line, 0, i) <= room / 2; i++)
+    for (size_t i = lead + 2; i < line->n && width_of(line, i) <= room / 2; i++)
         if (!is_blank(&line->items[i]) && is_blank(&line->items[i - 1]) &&
             is_blank(&line->items[i - 2]))
             aligned = i;
-    if (aligned) return width_of(line, 0, aligned);
-    return lead || has_label(line, room) ? width_of(line, 0, lead) + 2 : 0;
+    if (aligned) return width_of(line, aligned);
+    return lead || has_label(line, room) ? width_of(line, lead) + 2 : 0;
 }
 
 static const char *colour_of(char style)
@@ -221,7 +222,7 @@ static void add_line(struct arena *a, struct str text, struct view view, struct 
     }
     struct line line = read_line(a, text, view.ascii);
     int room = line.wide || view.width < PAGE_PROSE ? view.width : PAGE_PROSE;
-    if (view.width == 0 || line.verbatim || width_of(&line, 0, line.n) <= room)
+    if (view.width == 0 || line.verbatim || width_of(&line, line.n) <= room)
         add_cells(&line, 0, line.n, view.colour, out);
     else
         add_wrapped(&line, room < PAGE_LEAST ? PAGE_LEAST : room, view.colour, out);

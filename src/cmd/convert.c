@@ -119,7 +119,7 @@ static int run(struct cmd_context *c)
 }
 
 static const struct option options[] = {
-    {"to", "megatron|bridge|automodel|plan",
+    {"to", FRAMEWORK_WORDS "|plan",
      "flags, overrides, a recipe, or a plan file of the same framework"},
     RECIPE_OPTIONS(RECIPE_FORMATS),
     {0},

@@ -149,7 +149,7 @@ static const struct option options[] = {
     {"gpus", "N", "the world size, where the file does not say"},
     {"platform", "P", "the GPU platform, where the file does not say"},
     {"model", "M", "the model, where the file does not say"},
-    {"framework", "megatron|bridge|automodel", "the framework, where the file does not say"},
+    {"framework", FRAMEWORK_WORDS, "the framework, where the file does not say"},
     {"framework-version", "V", "the framework's version"},
     {"set", "NAME=VALUE", "state a fact, or override one (repeatable)"},
     {"env", "NAME=VALUE", "an environment variable (repeatable)"},

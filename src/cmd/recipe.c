@@ -48,7 +48,7 @@ static bool parse_framework(struct cmd_context *c, struct read_options *o)
     struct str word = option_value(c, "framework");
     if (!option_given(c, "framework")) return true;
     o->framework_given = framework_from_name(word, &o->framework);
-    struct str near = edit_near(c->keep, word, "megatron|bridge|automodel");
+    struct str near = edit_near(c->keep, word, FRAMEWORK_WORDS);
     if (!o->framework_given)
         cmd_usage_error(c, "--framework must be megatron, bridge or automodel, not \"%.*s\"%.*s",
                         STR_ARG(word), STR_ARG(near));

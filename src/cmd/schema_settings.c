@@ -72,7 +72,7 @@ static void write_type(struct json_writer *w, const char *type)
     else if (str_is(t, "severity"))
         write_words(w, "error|warning|info");
     else if (str_is(t, "framework"))
-        write_words(w, "megatron|bridge|automodel");
+        write_words(w, FRAMEWORK_WORDS);
     else if (str_is(t, "kind"))
         write_words(w, "Settings");
     else if (str_is(t, "one"))

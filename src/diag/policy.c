@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/policy.h"
 
+#include "base/glob.h"
+
 bool day_is_valid(struct str day)
 {
     static const char form[] = "dddd-dd-dd";
@@ -23,7 +25,7 @@ static void set_severity(struct diag *d, const struct diag_policy *policy, bool 
     *off = false;
     for (size_t i = 0; i < policy->severity.n; i++) {
         const struct rule_severity *s = &policy->severity.items[i];
-        if (!rule_pattern_matches(s->pattern, d->rule)) continue;
+        if (!text_matches(s->pattern, d->rule)) continue;
         *off = s->severity == SEVERITY_OFF;
         if (!*off) d->severity = (enum severity)s->severity;
     }
@@ -36,7 +38,7 @@ static const struct rule_ignore *ignored_by(const struct diag *d, const struct d
     for (size_t i = 0; i < policy->ignore.n; i++) {
         struct rule_ignore *ignore = policy->ignore.items[i];
         bool about = !ignore->parameter.n || str_eq(ignore->parameter, d->parameter);
-        if (!about || !rule_pattern_matches(ignore->pattern, d->rule)) continue;
+        if (!about || !text_matches(ignore->pattern, d->rule)) continue;
         ignore->used = true;
         if (!first && !day_is_over(ignore->until, policy->today)) first = ignore;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diag/select.h"
 
+#include "base/glob.h"
+
 void rule_patterns_add(struct arena *a, struct rule_patterns *patterns, struct str list)
 {
     struct str word;
@@ -8,34 +10,11 @@ void rule_patterns_add(struct arena *a, struct rule_patterns *patterns, struct s
         if (str_trim(word).n) *VEC_PUSH(a, patterns) = str_trim(word);
 }
 
-/* A star takes as little as it can; where the rest then does not match, the last star takes one
-   letter more. */
-bool rule_pattern_matches(struct str pattern, struct str id)
-{
-    size_t p = 0, i = 0, star = pattern.n, taken = 0;
-    while (i < id.n) {
-        if (p < pattern.n && pattern.p[p] == '*') {
-            star = p++;
-            taken = i;
-        } else if (p < pattern.n && (pattern.p[p] == '?' || pattern.p[p] == id.p[i])) {
-            p++;
-            i++;
-        } else if (star < pattern.n) {
-            p = star + 1;
-            i = ++taken;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.n && pattern.p[p] == '*')
-        p++;
-    return p == pattern.n;
-}
-
-bool rule_patterns_match(const struct rule_patterns *patterns, struct str id)
+/* Whether one of them matches a rule's id. */
+static bool rule_patterns_match(const struct rule_patterns *patterns, struct str id)
 {
     for (size_t i = 0; i < patterns->n; i++)
-        if (rule_pattern_matches(patterns->items[i], id)) return true;
+        if (text_matches(patterns->items[i], id)) return true;
     return false;
 }
 

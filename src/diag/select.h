@@ -6,7 +6,7 @@
 
 #include "diag/diag.h"
 
-/* Patterns of rule ids, in which * stands for any letters and ? for one. */
+/* Patterns of rule ids, in which * stands for any letters and ? for one (text_matches). */
 struct rule_patterns {
     struct str *items;
     size_t n, cap;
@@ -21,9 +21,6 @@ struct diag_selection {
 
 /* Appends those of a list such as "ep-*, unknown-key"; the text outlives them. */
 void rule_patterns_add(struct arena *a, struct rule_patterns *patterns, struct str list);
-/* Whether one matches a rule's id; whether one of them does. */
-bool rule_pattern_matches(struct str pattern, struct str id);
-bool rule_patterns_match(const struct rule_patterns *patterns, struct str id);
 /* Whether the finding says that its text could not be read or checked: such a one is always
    wanted, as without it a broken file would be a good one. */
 bool diag_is_fatal(const struct diag *d);

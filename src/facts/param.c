@@ -180,20 +180,16 @@ bool framework_from_name(struct str name, enum framework *out)
     static const struct {
         const char *word;
         enum framework framework;
-    } words[] = {
-        {"megatron", FRAMEWORK_MEGATRON},
+    } aliases[] = {
         {"megatron-lm", FRAMEWORK_MEGATRON},
         {"mlm", FRAMEWORK_MEGATRON},
-        {"bridge", FRAMEWORK_BRIDGE},
         {"megatron-bridge", FRAMEWORK_BRIDGE},
-        {"automodel", FRAMEWORK_AUTOMODEL},
         {"nemo-automodel", FRAMEWORK_AUTOMODEL},
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!str_eq_nocase(name, str_of(words[i].word))) continue;
-        *out = words[i].framework;
-        return true;
-    }
+    for (int i = 0; i < FRAMEWORK_COUNT; i++)
+        if (str_eq_nocase(name, str_of(framework_words[i]))) return *out = (enum framework)i, true;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (str_eq_nocase(name, str_of(aliases[i].word))) return *out = aliases[i].framework, true;
     return false;
 }
 

@@ -173,7 +173,9 @@ struct str param_nearest(struct str word);
 struct str param_nearest_in(enum param_scope scope, struct str word); /* names of the scope */
 struct str param_nearest_key(enum framework framework, struct str word);
 struct str param_nearest_coefficient(struct str word);
-const char *framework_name(enum framework framework); /* megatron, bridge, automodel */
+/* The names of frameworks as options list them, in the order of the enumeration. */
+#define FRAMEWORK_WORDS "megatron|bridge|automodel"
+const char *framework_name(enum framework framework); /* one of them */
 /* Megatron-LM, Megatron-Bridge, NeMo AutoModel */
 const char *framework_full_name(enum framework framework);
 /* false when the word is none of them (megatron-lm, mlm, nemo-automodel are accepted as

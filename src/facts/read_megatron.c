@@ -330,8 +330,6 @@ static bool is_null(const struct node *node)
     return node->kind == NODE_SCALAR && !node->quoted && word;
 }
 
-/* A destination as a key: its value as it is, booleans in words. Any other key is a flag without
-   its dashes. False when the key is neither. */
 /* Behind a switch, a number that is no truth. */
 static bool is_odd_truth(const struct node *value)
 {
@@ -339,6 +337,8 @@ static bool is_odd_truth(const struct node *value)
     return value->kind == NODE_SCALAR && num_parse_int(value->text, &n) && n >> 1;
 }
 
+/* A destination as a key: its value as it is, booleans in words. Any other key is a flag without
+   its dashes. False when the key is neither. */
 static bool apply_name(struct yaml *y, const struct node *key, const struct node *value)
 {
     int param = param_of_key(key->text);

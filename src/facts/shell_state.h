@@ -339,7 +339,7 @@ bool shell_builtin(struct shell *sh, struct str name, const struct shell_fields 
 /* ---- conditions (shell_test.c) ---- */
 /* What [ or test or [[ say about their words. */
 enum shell_status shell_test(struct shell *sh, const struct shell_fields *words);
-/* Whether a text matches a pattern with * ? and [...]; both known. */
+/* Whether a text matches a pattern (text_matches); both known. */
 bool shell_match(struct shell *sh, struct str pattern, struct str text);
 
 /* ---- control flow (shell_run.c) ---- */

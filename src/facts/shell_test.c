@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditions: [ ... ], test ... and [[ ... ]] over their words. or := and ('||' and)*   and := not
    ('&&' not)* not := '!' not | '(' or ')' | unary word | word operator word | word */
+#include "base/glob.h"
 #include "base/num.h"
 #include "facts/shell_state.h"
 
@@ -11,14 +12,14 @@ struct test {
     int depth;
 };
 
-static bool is_word(const struct test *t, size_t ahead, const char *text)
+static bool is_word(const struct test *t, const char *text)
 {
-    return t->at + ahead < t->words->n && str_is(shell_str(t->words->items[t->at + ahead]), text);
+    return t->at < t->words->n && str_is(shell_str(t->words->items[t->at]), text);
 }
 
 static bool take(struct test *t, const char *one, const char *other)
 {
-    bool here = is_word(t, 0, one) || is_word(t, 0, other);
+    bool here = is_word(t, one) || is_word(t, other);
     t->at += here;
     return here;
 }
@@ -36,33 +37,11 @@ static enum shell_status unary(char op, struct shell_text word)
     return SHELL_PERHAPS_YES; /* files, terminals, variables by name */
 }
 
-static bool matches(struct str pattern, struct str text)
-{
-    size_t p = 0, t = 0, star = pattern.n, mark = 0;
-    while (t < text.n) {
-        if (p < pattern.n && pattern.p[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (p < pattern.n && (pattern.p[p] == '?' || pattern.p[p] == text.p[t])) {
-            p++;
-            t++;
-        } else if (star < pattern.n) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.n && pattern.p[p] == '*')
-        p++;
-    return p == pattern.n;
-}
-
 bool shell_match(struct shell *sh, struct str pattern, struct str text)
 {
     size_t most = pattern.n * text.n; /* both at most SHELL_MAX_TEXT */
     shell_charge(sh, most / SHELL_READ_WORK);
-    return !sh->failed && matches(pattern, text);
+    return !sh->failed && text_matches(pattern, text);
 }
 
 static enum shell_status compare_numbers(struct test *t, struct str op, struct shell_text a,

@@ -2,6 +2,7 @@
 #include "flow/settings.h"
 
 #include "base/buf.h"
+#include "base/glob.h"
 #include "base/io.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -193,8 +194,8 @@ static void take_parameters(struct resolver *r, struct settings_view *v)
     v->defaults.set = ARENA_ARRAY(r->arena, struct setting, facts->n + 1);
     for (size_t i = 0; i < facts->n; i++) {
         struct setting s = facts->items[i].setting;
-        if (str_is_any(s.name, "gpus|platform|model|framework|version")) continue;
         if (str_is(s.name, "sequence")) s.name = STR("seq_length");
+        if (settings_is_word(s.name)) continue;
         v->defaults.set[v->defaults.n_set++] = s;
     }
 }
@@ -273,7 +274,7 @@ bool settings_exclude(struct arena *a, const struct settings *s, struct str path
 bool settings_know_rule(const struct rule_set *rules, struct str pattern)
 {
     for (size_t i = 0; i < rules->n; i++)
-        if (rule_pattern_matches(pattern, rules->items[i]->id)) return true;
+        if (text_matches(pattern, rules->items[i]->id)) return true;
     return false;
 }
 

@@ -88,5 +88,7 @@ struct settings_key {
 };
 extern const struct settings_key settings_top_keys[], settings_path_keys[], settings_fact_keys[],
     settings_ignore_keys[]; /* a NULL name is the last */
+/* Whether a fact of the settings has a word of its own there: all others are parameters' names. */
+bool settings_is_word(struct str name);
 
 #endif

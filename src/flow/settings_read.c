@@ -57,6 +57,13 @@ const struct settings_key settings_ignore_keys[] = {
     {"until", "day", "the last day on which it holds, as 2026-12-31"},
     {0}};
 
+bool settings_is_word(struct str name)
+{
+    for (const struct settings_key *key = settings_fact_keys; key->name; key++)
+        if (str_is(name, key->name)) return strcmp(key->type, "map") != 0;
+    return false;
+}
+
 struct reader_state {
     struct arena *arena;
     struct diags *diags;
@@ -288,7 +295,7 @@ static void check_framework(struct reader_state *r, const struct node *node, str
 {
     enum framework framework;
     if (framework_from_name(word, &framework)) return;
-    struct str near = edit_near(r->arena, word, "megatron|bridge|automodel");
+    struct str near = edit_near(r->arena, word, FRAMEWORK_WORDS);
     complain(r, node, "framework is megatron, bridge or automodel, not %.*s%.*s", STR_ARG(word),
              STR_ARG(near));
 }
@@ -334,7 +341,7 @@ static void read_fact(struct reader_state *r, const struct node *key, const stru
         read_entries(r, value, "set", &g->set);
     } else if (str_is(name, "env")) {
         read_entries(r, value, "env", &g->env);
-    } else if (!str_is_any(name, "gpus|platform|model|framework|version|sequence")) {
+    } else if (!settings_is_word(name)) {
         read_parameter(r, key, value, &g->facts);
     } else if (value->kind != NODE_SCALAR || !value->text.n) {
         complain(r, value, "%.*s must be one value", STR_ARG(name));
@@ -366,8 +373,7 @@ static void check_captures(struct reader_state *r, const struct node *node)
     for (size_t k = 0; k < item_count(node); k++) {
         const struct node *item = item_at(node, k);
         for (size_t i = 0; glob_name(item->text, i, &name); i++) {
-            bool word = str_is_any(name, "gpus|platform|model|framework|version|sequence");
-            if (!word && param_of(name) < 0)
+            if (!settings_is_word(name) && param_of(name) < 0)
                 diag_suggest(r->diags, complain(r, item, "no fact is called %.*s", STR_ARG(name)),
                              param_nearest(name));
         }

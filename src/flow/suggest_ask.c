@@ -28,7 +28,7 @@ static const struct wish {
     {"numerics", "tuned|strict"},
     {"task", "pretrain|sft|peft|qlora|projector"},
     {"precision", "bf16|fp16|fp8_delayed|fp8_tensorwise|fp8_blockwise|mxfp8|nvfp4"},
-    {"framework", "megatron|bridge|automodel"},
+    {"framework", FRAMEWORK_WORDS},
 };
 enum { WISH_GOAL, WISH_NUMERICS, WISH_TASK, WISH_PRECISION, WISH_FRAMEWORK };
 

@@ -32,7 +32,7 @@ static void finding(const struct lsp_request *r, struct diags *diags, const stru
 {
     struct json_writer *w = r->w;
     json_open(w, NULL, '{');
-    text_range(w, "range", &diags->sources, d->at);
+    text_range(w, &diags->sources, d->at);
     json_int(w, "severity", severity_number(d->severity));
     json_str(w, "code", d->rule);
     if (d->page.n) {
@@ -105,7 +105,7 @@ static void write_edit(const struct lsp_request *r, struct diags *diags, struct 
                        struct str text)
 {
     json_open(r->w, NULL, '{');
-    text_range(r->w, "range", &diags->sources, at);
+    text_range(r->w, &diags->sources, at);
     json_str(r->w, "newText", text);
     json_close(r->w, '}');
 }

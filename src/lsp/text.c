@@ -69,9 +69,9 @@ static void write_place(struct json_writer *w, const char *key, struct place p)
     json_close(w, '}');
 }
 
-void text_range(struct json_writer *w, const char *key, struct sources *sources, struct span at)
+void text_range(struct json_writer *w, struct sources *sources, struct span at)
 {
-    json_open(w, key, '{');
+    json_open(w, "range", '{');
     write_place(w, "start", place_of(sources, at.source, at.line, at.column));
     write_place(w, "end", place_of(sources, at.source, at.end_line, at.end_column));
     json_close(w, '}');

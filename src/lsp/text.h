@@ -19,7 +19,7 @@ size_t text_offset(struct str text, struct place place);
 /* UTF-16 units of a text. */
 int64_t text_units(struct str text);
 /* Writes {"start","end"} of a span; the whole source is its first place. */
-void text_range(struct json_writer *w, const char *key, struct sources *sources, struct span at);
+void text_range(struct json_writer *w, struct sources *sources, struct span at);
 /* Whether the span holds the place; its end does too, as the cursor stands behind what it is on. */
 bool text_holds(struct sources *sources, struct span at, struct place place);
 

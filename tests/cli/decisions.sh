@@ -52,6 +52,8 @@ done
 ask 0 "sft   h100         8 " $small --gpus 8 --task sft,peft --tokens 1B --price 2 --budget 10
 has "peft  h100         8 "
 has "over budget"
+sed -n 's/^sft .*) *\([0-9.]*\)  *\([0-9.]*\) .*/\1 \2/p' "$dir/out" |
+    awk '{ good = $2 > 1.98 * $1 && $2 < 2.02 * $1 } END { exit !good }' || fail "the cost is two for each GPU hour"
 ask 0 "budget      1.00 k: met" $small --gpus 8 --task peft --tokens 1B --price 2 --budget 1K
 ask 2 "budget needs a price" $small --gpus 8 --tokens 1B --budget 1K
 ask 2 "--rollout goes with one size" $small --gpus 8,16 --rollout tp=8

@@ -75,3 +75,11 @@ EOF
 run 1 "$moeplan" validate --fix e.sh
 has "3 findings in 1 file fixed"
 ! grep -q mcore e.sh || fail "left for a second run: $(cat e.sh)"
+# a value from a variable: the variable's text where nothing else uses it, else its use
+launch='torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --num-experts 8 --expert-model-parallel-size'
+printf '#!/bin/bash\nEP=8\n%s $EP\n' "$launch" >once.sh
+run 1 "$moeplan" validate --diff --unsafe-fixes --rules r.yaml --select house-rule once.sh
+has "+EP=2"
+printf '#!/bin/bash\nEP=8\necho "$EP"\n%s "${EP}"\n' "$launch" >twice.sh
+run 1 "$moeplan" validate --diff --unsafe-fixes --rules r.yaml --select house-rule twice.sh
+has "+$launch 2"

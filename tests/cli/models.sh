@@ -7,6 +7,7 @@ expect 0 "671.03     37.55" "$moeplan" models
 expect 0 '"total_params":671026419200,"active_params":37552297472' "$moeplan" models --format json
 expect 0 "671.026 B parameters, 37.552 B active; MTP 11.610 B" "$moeplan" models deepseek-ai/DeepSeek-V3
 expect 2 "did you mean deepseek-v3" "$moeplan" models deepseek-v33
+expect 2 "did you mean kimi-k2" "$moeplan" models kim # a part of three letters, though far from the whole
 expect 2 "moeplan models" "$moeplan" models nothing-like-any-of-them
 
 mkdir "$dir/model"

@@ -242,7 +242,8 @@ script pretrain_gpt.py "$data --deterministic-mode --tp-comm-overlap --tensor-mo
 cp r.sh tree/a/
 export NCCL_ALGO=Ring
 expect 0 "the checkout that this file lies in has no such check" "$moeplan" validate tree/a/r.sh
-printf 'x = "--deterministic-mode requires: {}. Adjust these options"\n' >tree/megatron/training/determinism.py
+# its longest word may stand elsewhere before it
+printf 'x("--deterministic-mode")\n# %0600d\nx("--deterministic-mode requires: {}. Adjust these options")\n' 0 >tree/megatron/training/determinism.py
 expect 1 "error[deterministic-options]" "$moeplan" validate tree/a/r.sh
 # the longest word of a check alone is none: others stand around it
 printf 'MINOR = 10\nMAJOR = 0\n' >tree/megatron/core/package_info.py
@@ -385,6 +386,9 @@ expect 0 "cross-entropy-fusion-not-te" "$moeplan" validate --framework-version 0
 launch='python scripts/training/run_recipe.py --recipe qwen3_8b_pretrain_config train.train_iters=5'
 printf '#!/bin/bash\n%s train.micro_batch_sizes=1 model.seq_length=8\n%s train.micro_batch_size=1 train.global_batch_size=8 model.seq_length=8\n' "$launch" "$launch" >two.sh
 expect 0 "two.sh:2:93: warning[unknown-key]" "$moeplan" validate two.sh
+# an option of the launcher that is given twice
+printf '#!/bin/bash\n%s --seq_length 4096 --seq_length 8192\n' "$launch" >twice.sh
+expect 0 "warning[flag-repeated]: --seq_length is given twice: 8192 wins over 4096" "$moeplan" validate twice.sh
 
 # a trainer whose sections mostly are none of Bridge's is not Bridge, though it has a model and an optimizer
 printf 'general: {project: p, run: r}\nparallelism: {dp: 2, tp: 2, pp: 1}\ncheckpoints: {checkpoints_path: c}\ntokens: {micro_batch_size: 2}\nlogging: {iteration_step_info_interval: 1}\nmodel:\n  dtype: bf16\n  init_method: {std: 0.02}\noptimizer: {clip_grad: 1.0, weight_decay: 0.01}\n' >nano.yaml

@@ -9,6 +9,41 @@ static bool covers(void *a, const char *pattern, const char *path, bool folder)
     return glob_covers(a, &g, str_of(path), folder);
 }
 
+static void texts_match_as_in_a_shell(void **state)
+{
+    static const struct {
+        const char *pattern, *text;
+        bool matches;
+    } cases[] = {
+        {"", "", true},
+        {"", "a", false},
+        {"*", "", true},
+        {"?", "", false},
+        {"a*c", "abcc", true},
+        {"a*c", "abcd", false},
+        {"[0-9]*", "8", true},
+        {"[0-9]*", "x8", false},
+        {"[!0-9]*", "x8", true},
+        {"[^0-9]", "8", false},
+        {"a[bc]d", "acd", true},
+        {"a[bc]d", "aed", false},
+        {"[]a]", "]", true},
+        {"[!]a]", "]", false},
+        {"[a-]", "-", true},
+        {"[a", "[a", true},
+        {"[a", "a", false},
+        {"*[0-9]b", "a1b2b", true},
+        {"[[:digit:]x]", "7", true},
+        {"[[:digit:]]", "d", false},
+        {"[[:alpha:]_]*", "_1", true},
+        {"[[:space:]]", "\t", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (text_matches(str_of(cases[i].pattern), str_of(cases[i].text)) != cases[i].matches)
+            fail_msg("%s against %s", cases[i].pattern, cases[i].text);
+}
+
 static void names_match_at_any_depth(void **state)
 {
     assert_true(covers(*state, "*.yaml", "a/b/c.yaml", false));
@@ -50,6 +85,7 @@ static void names_in_braces_are_captured(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(texts_match_as_in_a_shell),
     cmocka_unit_test(names_match_at_any_depth),
     cmocka_unit_test(paths_match_from_the_folder_on),
     cmocka_unit_test(names_in_braces_are_captured),

@@ -3,6 +3,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "emit/json_writer.h"
 #include "emit/tree.h"
 
 static void strings_of_others_are_json(void **state)
@@ -29,5 +30,20 @@ static void strings_of_others_are_json(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(strings_of_others_are_json)};
+/* The text of the one before serves only the same figure. */
+static void figures_that_differ_are_written_anew(void **state)
+{
+    static const double figures[] = {0, 1.5, 1.5, 2.25, 1.5};
+    struct buf out = buf_new(*state);
+    struct json_writer w = json_writer_new(&out);
+    struct json_figure last = {0};
+    json_open(&w, NULL, '[');
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        json_figure(&w, NULL, figures[i], &last);
+    json_close(&w, ']');
+    assert_str(buf_str(&out), "[0,1.5,1.5,2.25,1.5]");
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(strings_of_others_are_json),
+                                          cmocka_unit_test(figures_that_differ_are_written_anew)};
 UNIT_MAIN(tests)

@@ -171,6 +171,9 @@ static void families_mean_what_they_do_not_say(void **state)
          "\"num_hidden_layers\":4,\"intermediate_size\":256,\"sliding_window\":16,"
          "\"use_sliding_window\":false}",
          "add_qkv_bias:true; window_size:absent; num_moe_experts:absent"},
+        {"{\"model_type\":\"mistral\"," BASE
+         "\"num_hidden_layers\":4,\"intermediate_size\":256,\"sliding_window\":16}",
+         "window_size:16; window_attn_skip_freq:absent"},
         {"{\"model_type\":\"jamba\"," BASE
          "\"num_hidden_layers\":4,\"intermediate_size\":256,\"num_experts\":8,"
          "\"num_experts_per_tok\":2,\"attn_layer_period\":4,\"attn_layer_offset\":2,\"expert_layer_"
@@ -301,6 +304,18 @@ static void what_is_not_counted_is_noted(void **state)
         if (!said) print_message("case %zu lacks: %s\n", i, cases[i].note);
         assert_true(said);
     }
+}
+
+static void what_is_read_is_not_noted(void **state)
+{
+    struct reading r =
+        read_model(*state, "{\"model_type\":\"brand_new\",\"tie_word_embeddings\":false," BASE
+                           "\"num_hidden_layers\":2,\"intermediate_size\":256,"
+                           "\"sliding_window\":16,\"layer_types\":[\"sliding_attention\","
+                           "\"full_attention\"],\"lru_width\":64}");
+    assert_non_null(r.model);
+    assert_str(r.model->notes.items[r.model->notes.n - 1],
+               "not read, and so not counted: lru_width");
 }
 
 static void half_a_tower_is_left_out_whole(void **state)
@@ -481,6 +496,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(families_mean_what_they_do_not_say),
     cmocka_unit_test(families_mean_what_their_configs_leave_out),
     cmocka_unit_test(what_is_not_counted_is_noted),
+    cmocka_unit_test(what_is_read_is_not_noted),
     cmocka_unit_test(half_a_tower_is_left_out_whole),
     cmocka_unit_test(an_unknown_family_is_taken_with_a_note),
     cmocka_unit_test(a_kind_of_layer_that_nothing_counts_is_noted),

@@ -162,6 +162,13 @@ static void slips_find_their_neighbours(void **state)
     assert_true(framework_from_name(STR("Megatron-LM"), &framework));
     assert_string_equal(framework_name(framework), "megatron");
     assert_false(framework_from_name(STR("deepspeed"), &framework));
+    struct str listed = STR(FRAMEWORK_WORDS), word;
+    for (int i = 0; i < FRAMEWORK_COUNT; i++) {
+        assert_true(str_split(&listed, '|', &word));
+        assert_str(word, framework_name((enum framework)i));
+        assert_true(framework_from_name(word, &framework) && framework == (enum framework)i);
+    }
+    assert_int_equal(listed.n, 0);
     struct str near =
         entry_nearest(*state, catalogue_platforms, catalogue_platform_count, STR("H10"));
     assert_true(str_starts(near, STR("h100, ")));

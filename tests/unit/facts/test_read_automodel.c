@@ -250,6 +250,31 @@ static void recipe_classes_have_kinds(void **state)
     }
 }
 
+/* Releases before 0.4 were told the kind on their command line: what a file makes says it. */
+static void kinds_follow_what_is_made(void **state)
+{
+    static const struct {
+        const char *model, *rest, *kind;
+    } cases[] = {
+        {"ForCausalLM.from_pretrained", "", "llm"},
+        {"ForCausalLM.from_config", "teacher_model: {}\n", "kd"},
+        {"ForCausalLM.from_pretrained", "benchmark: {}\n", "benchmark"},
+        {"ForCausalLM.from_pretrained", "processor: {}\n", "script"},
+        {"ForImageTextToText.from_pretrained", "", "vlm"},
+        {"ForSequenceClassification.from_pretrained", "", "seq_cls"},
+        {"ForAudio.from_pretrained", "", "script"},
+        {"ForCausalLM.build", "", "script"},
+    };
+    struct read_options options = {.version = STR("0.3")};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str text = arena_printf(
+            *state, "step_scheduler: {}\nmodel:\n  _target_: nemo_automodel.NeMoAutoModel%s\n%s",
+            cases[i].model, cases[i].rest);
+        struct outcome o = read_recipe(*state, text.p, &options);
+        assert_str(facts_str(o.readings.items[0].facts, P_recipe_kind), cases[i].kind);
+    }
+}
+
 static void import_paths_need_a_module(void **state)
 {
     static const struct {
@@ -628,6 +653,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_of_no_type_of_the_key_are_noticed),
     cmocka_unit_test(what_is_not_read_is_not_checked),
     cmocka_unit_test(recipe_classes_have_kinds),
+    cmocka_unit_test(kinds_follow_what_is_made),
     cmocka_unit_test(import_paths_need_a_module),
     cmocka_unit_test(variables_are_put_in),
     cmocka_unit_test(without_an_environment_variables_are_unknown),

@@ -96,17 +96,39 @@ static void branches_run_where_the_text_decides(void **state)
         script(state, HEAD "MODE=big\nif [ $MODE = big ]; then TP=8; else TP=1; fi\n"
                            "[[ -n \"$MODE\" && 3 -gt 2 ]] && PP=2\n"
                            "case $MODE in small) L=1;; b*|x) L=32 ;; *) L=2;; esac\n"
+                           "case ${L}b in [!0-9]*) H=16;;[0-9]*b) H=64;;*) H=32;;esac\n"
                            "if [ -f /etc/x ]; then CP=4; else CP=2; fi\n"
                            "if nvidia-smi; then ARGS=\"--sequence-parallel\"; fi\n"
                            "python pretrain_gpt.py --tensor-model-parallel-size $TP "
                            "--pipeline-model-parallel-size $PP "
-                           "--num-layers $L --context-parallel-size $CP $ARGS --bf16\n");
+                           "--num-layers $L --context-parallel-size $CP $ARGS --bf16 "
+                           "--hidden-size $H\n");
     assert_fact(f, "tensor_model_parallel_size", "8");
     assert_fact(f, "pipeline_model_parallel_size", "2");
     assert_fact(f, "num_layers", "32");
+    assert_fact(f, "hidden_size", "64");
     assert_fact(f, "context_parallel_size", "unknown");
     assert_fact(f, "sequence_parallel", "unknown");
     assert_fact(f, "expert_model_parallel_size", "1");
+    assert_int_equal(f->diags->n, 0);
+}
+
+/* Forms of values that few scripts have. */
+static void rare_forms_of_values(void **state)
+{
+    struct facts *f =
+        script(state, HEAD "S=ADAM; T=transformer_engine; D=/data/96/64\n"
+                           "L=`echo 12`; P=${D%/*}; P=${P##*/}; GONE=7\nunset GONE\n"
+                           "R=$(realpath $UNKNOWN_THING)\n"
+                           "python pretrain_gpt.py --optimizer ${S,,} --num-layers $L "
+                           "--seq-length $P --hidden-size ${D##*/} --transformer-impl $T "
+                           "--lr-warmup-iters ${GONE:-3} --num-attention-heads $R --bf16\n");
+    assert_fact(f, "optimizer", "adam");
+    assert_fact(f, "num_layers", "12");
+    assert_fact(f, "seq_length", "96");
+    assert_fact(f, "hidden_size", "64");
+    assert_fact(f, "lr_warmup_iters", "3");
+    assert_fact(f, "num_attention_heads", "unknown");
     assert_int_equal(f->diags->n, 0);
 }
 
@@ -674,6 +696,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ansi_quotes_are_read),
     cmocka_unit_test(what_is_dynamic_is_unknown),
     cmocka_unit_test(branches_run_where_the_text_decides),
+    cmocka_unit_test(rare_forms_of_values),
     cmocka_unit_test(functions_loops_and_nested_shells),
     cmocka_unit_test(slurm_headers_give_the_world),
     cmocka_unit_test(slurm_ignores_late_headers),

@@ -76,6 +76,12 @@ static void slips_of_the_name_that_takes_a_default(void **state)
               HEAD "TRAIN_ITERS=${TRIAN_ITERS:-100}\n" LAUNCH " --train-iters $TRAIN_ITERS\n");
     assert_at(state, SLIP, 0, HEAD "NODES_OF=${NUM_NODES:-1}\nTP_SIZE=${TPSIZE:-1}\n" LAUNCH "\n");
     assert_at(state, SLIP, 0, HEAD "TRIAN_ITERS=3\nTRAIN_ITERS=${TRIAN_ITERS:-100}\n" LAUNCH "\n");
+    /* the fix changes the name that is read, not the one that is set */
+    struct facts *f = read_as(*state, "megatron", HEAD "EPOCHS=${EPOCSH:-1}\n" LAUNCH "\n", NULL);
+    assert_int_equal(f->diags->n, 1);
+    assert_int_equal(f->diags->items[0].edits.n, 1);
+    assert_str(f->diags->items[0].edits.items[0].text, "EPOCHS");
+    assert_int_equal(f->diags->items[0].edits.items[0].from, strlen(HEAD "EPOCHS=${"));
 }
 
 static void dashes_alone_are_no_command(void **state)
@@ -204,6 +210,7 @@ static void open_quotes_are_found_on_their_line(void **state)
         {5, "A=\"--lr 1 \\\n --seed 2 \\\n\"\nB=\"c d\necho \"$B\" \"x\"\n"},
         {3, "echo \"it's\"\nmv --to=\"$X \\\n  --from \"$Y\"\nA=\"$(cat \"$F\")\"\nB=\"b\"\n"},
         {5, "cat <<EOF\nit's \"\nEOF\nA='b\nB='c'\nC='d'\n"},
+        {6, "cat <<EOF\nplain\nit's \"\nEOF\nA='b\nB='c'\nC='d'\n"},
         {4, "A=a # it's\nB=$'it\\'s'\nC=\"${D:-'}\nE=\"f\"\nG=\"h\"\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -42,6 +42,8 @@ static void mistakes_are_told_at_their_place(void **state)
         {RECORD("  rule: 'true'\n  phase: scal\n"), 8, "unknown phase scal", "did you mean scale?"},
         {RECORD("  rule: 'true'\n  examples: {good: [{tq: 1}]}\n"), 8, "unknown parameter tq",
          NULL},
+        {RECORD("  rule: 'true'\n  examples: {good: [tp]}\n"), 8,
+         "an example is a mapping of parameters to values", ""},
         {RECORD(
              "  rule: 'true'\n- id: some-rule\n  severity: info\n  message: m\n  rule: 'true'\n"),
          8, "the id some-rule is taken", ""},
