@@ -66,6 +66,14 @@ found 3 unknown-key "no key exp_nmae"
 found 11 unknown-key stderr_sik_level
 none "work_group\|workspace"
 
+# a slip in the very key that tells whose file it is
+sed 's/framework: /framwork: /' primus.yaml >slip.yaml
+concise slip.yaml
+found 7 unknown-key "AMD's Primus has no key framwork"
+sed 's/megatron_cfg/megatorn_cfg/' rl.yaml >slip.yaml
+concise slip.yaml
+found 3 unknown-key "NeMo-RL has no key megatorn_cfg"
+
 # verl's classes, and the words that Megatron-LM takes of it
 printf 'actor_rollout_ref:\n  actor:\n    megatron: {tensor_model_parallel_size: 1}\n    optim:\n      lr_decay_style: consant\nalgorithm: {_target_: verl.trainer.config.AlgConfig}\ncritic: {_target_: recipe.mine.AlgConfig}\n' >verl.yaml
 concise verl.yaml
