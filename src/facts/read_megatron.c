@@ -452,7 +452,8 @@ static void check_colon(struct facts *f, const struct node *key, const struct no
     if (!plain || str_find(rest, ' ') == rest.n) return;
     struct str between = str_slice(text, key->to, value->from);
     str_split(&rest, ' ', &word);
-    if (str_find(between, '\n') == between.n || !is_key(f, word)) return;
+    bool prose = str_find(rest, ' ') < rest.n && !strchr("\"'[{", rest.p[0]);
+    if (prose || str_find(between, '\n') == between.n || !is_key(f, word)) return;
     struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, value),
                               "%.*s is one text: the colon behind %.*s is missing",
                               STR_ARG(key->text), STR_ARG(word));

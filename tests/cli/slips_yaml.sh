@@ -32,8 +32,7 @@ policy:
 cluster:
   gpus_per_node 8
 logger:
-  notes
-  on the run
+  data of the run
 EOF
 concise rl.yaml
 found 7 value-type "the colon behind PYTORCH_CUDA_ALLOC_CONF is missing"
@@ -43,7 +42,7 @@ found 15 unknown-key total_ietrs
 found 16 unknown-key milestnoes
 found 18 value-type "the colon behind enabled is missing"
 found 20 value-type "cluster is one text"
-none logger
+none "logger is"
 
 # a size that slipped to the root, though another value is written by way of the one in the section; what is referred to there is its own
 cat >moved.yaml <<'EOF'
