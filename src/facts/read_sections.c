@@ -66,12 +66,12 @@ static bool leads_to(const struct node *doc, const struct node *map, struct str 
     return false;
 }
 
-/* Whether the file refers to the value by its path, ${policy.KEY}, or from beside it, ${.KEY}: then
-   the key is one of its own. */
+/* Whether the file refers to the value by its path, ${KEY} or ${policy.KEY}, or from beside it,
+   ${.KEY}: then the key is one of its own. */
 static bool is_referred_to(const struct facts *f, struct str key, const struct node *value)
 {
     struct str text = source_get(&f->diags->sources, f->source)->text;
-    struct str end = arena_printf(f->arena, ".%.*s}", STR_ARG(key));
+    struct str end = arena_printf(f->arena, "%.*s}", STR_ARG(key));
     for (size_t at = 0, n; (n = str_find_str(str_slice(text, at, text.n), end)) < text.n - at;) {
         size_t from = at + n;
         at += n + end.n;
@@ -92,6 +92,7 @@ static void note_outside(struct facts *f, const struct node *map, size_t at)
     bool leaf = map->items[at]->kind == NODE_SCALAR;
     const struct program_setting *own = program_kind_own(kind, key);
     if (own && str_starts(own->name, STR("-"))) own = NULL; /* a flag is no key */
+    if (map == f->document) own = NULL;                     /* its sections have it, not its root */
     if (!leaf || own || !megatron_has_size(key) || is_referred_to(f, key, map->items[at])) return;
     for (size_t i = 0; i < kind->n_sections; i++) {
         const struct node *section = node_at(f->document, kind->sections[i]);

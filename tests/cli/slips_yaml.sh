@@ -51,12 +51,16 @@ policy:
   megatron_cfg: {enabled: true, tensor_model_parallel_size: 2}
   make_sequence_length_divisible_by: ${policy.megatron_cfg.context_parallel_size}
 context_parallel_size: 2
+tensor_model_parallel_size: 2 # vLLM's are called so too
 EOF
 concise moved.yaml
 found 5 unknown-key "NeMo-RL reads no context_parallel_size here"
-sed 's/policy.megatron_cfg.context/.context/' moved.yaml >own.yaml
-concise own.yaml
-none context_parallel_size
+found 6 unknown-key "NeMo-RL reads no tensor_model_parallel_size here"
+for path in "" .; do
+    sed "s/policy.megatron_cfg.context/${path}context/" moved.yaml >own.yaml
+    concise own.yaml
+    none context_parallel_size
+done
 
 # Primus asks for these at the root of an experiment
 printf 'work_group: a\nuser_name: b\nexp_nmae: c\nworkspace: d\nmodules:\n  pre_trainer:\n    framework: megatron\n    config: c.yaml\n    model: m.yaml\n    overrides:\n      stderr_sik_level: DEBUG\n' >primus.yaml
