@@ -38,7 +38,7 @@ void edit_offer(struct edit_nearest *n, struct str candidate);
 static inline bool edit_share_an_end(struct str a, struct str b)
 {
     enum { END = 4 };
-    return a.n < 2 * END || b.n < 2 * END || memcmp(a.p, b.p, END) == 0 ||
+    return a.n <= 2 * END || b.n <= 2 * END || memcmp(a.p, b.p, END) == 0 ||
            memcmp(a.p + a.n - END, b.p + b.n - END, END) == 0;
 }
 /* Slips that a word may have: a third of its letters may be wrong. */

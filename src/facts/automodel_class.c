@@ -193,14 +193,23 @@ static void fill_from_outside(struct facts *f, const struct automodel_class *cla
     fill(f, P_model_type, value_string(STR("")), "the description of the model class");
 }
 
+static bool checkout_names(const struct facts *f, const struct automodel_class *class,
+                           struct str path)
+{
+    struct str text = checkout_text(f->arena, f->diags, f->source, FRAMEWORK_AUTOMODEL, path);
+    return checkout_find(text, class->name) < text.n;
+}
+
 /* Whether AutoModel has the class where the file runs: at the release, or in the checkout around
-   it, which may be ahead of the release that it names. */
+   it, which may be ahead of the release that it names. Its registry lists the classes, or, to
+   release 0.3, looks for them in the modules of the models. */
 static bool is_there(const struct facts *f, const struct automodel_class *class)
 {
     if (class->releases & facts_release(f)) return true;
-    struct str registry = checkout_text(f->arena, f->diags, f->source, FRAMEWORK_AUTOMODEL,
-                                        STR("nemo_automodel/_transformers/registry.py"));
-    return checkout_find(registry, class->name) < registry.n;
+    struct str module = arena_printf(f->arena, "nemo_automodel/components/models/%.*s/model.py",
+                                     STR_ARG(class->model_type));
+    return checkout_names(f, class, STR("nemo_automodel/_transformers/registry.py")) ||
+           checkout_names(f, class, module);
 }
 
 void automodel_class_facts(struct facts *f)

@@ -41,10 +41,21 @@ static bool has_quoted(struct arena *a, struct str text, struct str word)
     return str_find_str(text, one) < text.n || str_find_str(text, two) < text.n;
 }
 
-/* What a parser is told of the flag: from its name to the next one's. */
-static struct str told_of(struct str text, struct str flag)
+/* Where a parser names a flag. One of a single dash is the end of many words: it stands in quotes.
+ */
+static size_t find_flag(struct arena *a, struct str text, struct str flag)
 {
-    size_t at = checkout_find(text, flag);
+    if (!str_starts(flag, STR("-")) || str_starts(flag, STR("--")))
+        return checkout_find(text, flag);
+    size_t one = str_find_str(text, arena_printf(a, "'%.*s'", STR_ARG(flag))),
+           two = str_find_str(text, arena_printf(a, "\"%.*s\"", STR_ARG(flag)));
+    return one < two ? one : two;
+}
+
+/* What a parser is told of the flag: from its name to the next one's. */
+static struct str told_of(struct arena *a, struct str text, struct str flag)
+{
+    size_t at = find_flag(a, text, flag);
     struct str rest = str_slice(text, at, text.n);
     return str_slice(rest, 0, str_find_str(rest, STR("add_argument(")));
 }
@@ -55,7 +66,7 @@ static void look_in(struct search *s, struct str text)
     for (size_t i = 0; i < s->n; i++) {
         struct sought *x = &s->items[i];
         if (x->found) continue;
-        struct str told = told_of(text, x->flag);
+        struct str told = told_of(s->a, text, x->flag);
         if (!told.n || (x->value.n && !has_quoted(s->a, told, x->value))) continue;
         if (x->real && str_find_str(told, STR("float")) == told.n) continue;
         x->found = true;

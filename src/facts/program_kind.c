@@ -24,6 +24,22 @@ static bool is_proven(const struct program_kind *kind, const struct node *doc)
     return kind->n_proof > 0;
 }
 
+/* Whether a proof is missing for a slip alone: "framwork" of modules.pre_trainer.framework. */
+static bool is_there_but_for_a_slip(const struct node *doc, struct str proof)
+{
+    struct str path = str_slice(proof, 0, str_find(proof, '=')), last = str_last_part(path, '.');
+    if (last.n == path.n) return false; /* at the root it may be anybody's */
+    const struct node *map = node_at(doc, str_slice(path, 0, path.n - last.n - 1));
+    struct str value = str_slice(proof, path.n, proof.n); /* "=VALUE" or nothing */
+    for (size_t i = 0; map && map->kind == NODE_MAP && i < map->n; i++) {
+        const struct node *item = map->items[i];
+        bool same = !value.n ||
+                    (item->kind == NODE_SCALAR && str_eq(item->text, str_slice(value, 1, value.n)));
+        if (same && edit_is_slip(map->keys[i]->text, last, 1)) return true;
+    }
+    return false;
+}
+
 const struct program_kind *program_kind_named(const char *name)
 {
     uint32_t i = 0;
@@ -37,6 +53,10 @@ const struct program_kind *program_kind_of(const struct node *doc)
     if (!doc || doc->kind != NODE_MAP || node_get(doc, STR("moeplan"))) return NULL;
     for (uint32_t i = 0; i < program_kind_count; i++)
         if (is_proven(&program_kinds[i], doc)) return &program_kinds[i];
+    for (uint32_t i = 0; i < program_kind_count; i++) {
+        const struct program_kind *kind = &program_kinds[i];
+        if (kind->n_proof == 1 && is_there_but_for_a_slip(doc, kind->proof[0])) return kind;
+    }
     return NULL;
 }
 

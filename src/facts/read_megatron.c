@@ -437,6 +437,29 @@ static void check_empty(struct facts *f, const struct node *key, const struct no
     diag_help(f->diags, d, "write %s, or null where none is meant", param_type_words(own->type));
 }
 
+static bool is_key(const struct facts *f, struct str name)
+{
+    return program_kind_own(f->program.kind, name) || param_of_key(name) >= 0;
+}
+
+/* A mapping that lost the colon behind its only key: "optimizer:" and below it "lr 0.1", which is
+   one text. */
+static void check_colon(struct facts *f, const struct node *key, const struct node *value)
+{
+    struct str text = source_get(&f->diags->sources, value->source)->text, word, rest = value->text;
+    bool plain = value->kind == NODE_SCALAR && !value->quoted && key->source == value->source &&
+                 key->to <= value->from && value->from <= text.n;
+    if (!plain || str_find(rest, ' ') == rest.n) return;
+    struct str between = str_slice(text, key->to, value->from);
+    str_split(&rest, ' ', &word);
+    bool prose = str_find(rest, ' ') < rest.n && !strchr("\"'[{", rest.p[0]);
+    if (prose || str_find(between, '\n') == between.n || !is_key(f, word)) return;
+    struct diag *d = diag_add(f->diags, SEVERITY_WARNING, "value-type", node_span(f->diags, value),
+                              "%.*s is one text: the colon behind %.*s is missing",
+                              STR_ARG(key->text), STR_ARG(word));
+    diag_help(f->diags, d, "write %.*s: %.*s", STR_ARG(word), STR_ARG(str_trim(rest)));
+}
+
 /* A key that Megatron-LM does not have: the program's own, with its value where that is known, or
    nobody's. Outside of the program's sections a destination of Megatron-LM's is read by somebody
    else, who takes the same. */
@@ -454,6 +477,7 @@ static void note_key(struct facts *f, const struct node *key, const struct node 
         check_empty(f, key, value, taken);
     else if (kind && value && value->kind != NODE_MAP)
         check_value(f, taken, value);
+    if (kind && value) check_colon(f, key, value);
     bool aside = str_starts(key->text, STR("_")); /* a name of the file's own, for anchors */
     /* a field of Megatron-core's, or a symbol of ours */
     bool core = named >= 0 && str_eq(param_table[named].name, key->text);

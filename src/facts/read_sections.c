@@ -66,12 +66,21 @@ static bool leads_to(const struct node *doc, const struct node *map, struct str 
     return false;
 }
 
-/* Whether the file refers to the key, as in ${policy.KEY}: then it is one of its own. */
-static bool is_referred_to(const struct facts *f, struct str key)
+/* Whether the file refers to the value by its path, ${KEY} or ${policy.KEY}, or from beside it,
+   ${.KEY}: then the key is one of its own. */
+static bool is_referred_to(const struct facts *f, struct str key, const struct node *value)
 {
     struct str text = source_get(&f->diags->sources, f->source)->text;
-    struct str word = arena_printf(f->arena, ".%.*s}", STR_ARG(key));
-    return str_find_str(text, word) < text.n;
+    struct str end = arena_printf(f->arena, "%.*s}", STR_ARG(key));
+    for (size_t at = 0, n; (n = str_find_str(str_slice(text, at, text.n), end)) < text.n - at;) {
+        size_t from = at + n;
+        at += n + end.n;
+        while (from > 0 && text.p[from - 1] != '{' && text.p[from - 1] != '\n')
+            from--;
+        struct str path = str_slice(text, from, at - 1);
+        if (path.p[0] == '.' || node_at(f->document, path) == value) return true;
+    }
+    return false;
 }
 
 /* A destination of Megatron-LM's beside a section or above it, where the program has nothing of
@@ -83,7 +92,8 @@ static void note_outside(struct facts *f, const struct node *map, size_t at)
     bool leaf = map->items[at]->kind == NODE_SCALAR;
     const struct program_setting *own = program_kind_own(kind, key);
     if (own && str_starts(own->name, STR("-"))) own = NULL; /* a flag is no key */
-    if (!leaf || own || !megatron_has_size(key) || is_referred_to(f, key)) return;
+    if (map == f->document) own = NULL;                     /* its sections have it, not its root */
+    if (!leaf || own || !megatron_has_size(key) || is_referred_to(f, key, map->items[at])) return;
     for (size_t i = 0; i < kind->n_sections; i++) {
         const struct node *section = node_at(f->document, kind->sections[i]);
         for (size_t k = 0; section && k < map->n; k++) {
@@ -125,18 +135,51 @@ static void note_slipped(struct facts *f)
     }
 }
 
+/* A number of the program's own that counts something: its parser takes any. */
+static void check_count(struct facts *f, const struct node *node, struct str path)
+{
+    struct diag *d =
+        diag_add(f->diags, SEVERITY_WARNING, "size-below-zero", node_span(f->diags, node),
+                 "%.*s is %.*s", STR_ARG(path), STR_ARG(node->text));
+    diag_help(f->diags, d, "write a number of at least 1");
+}
+
+/* A degree of parallelism below zero, which no part of any program takes for none. */
+static void note_degree(struct facts *f, const struct node *key, const struct node *value)
+{
+    static const char degrees[] =
+        "tensor_parallel_size|pipeline_parallel_size|context_parallel_size|"
+        "expert_parallel_size|tensor_model_parallel_size|"
+        "pipeline_model_parallel_size|expert_model_parallel_size";
+    int64_t n;
+    bool number = value->kind == NODE_SCALAR && !value->quoted && num_parse_int(value->text, &n);
+    if (number && n < 0 && str_is_any(key->text, degrees)) check_count(f, value, key->text);
+}
+
+static void note_below(struct facts *f, const struct node *node, int depth);
+
 /* Keys around the sections. Below a name that the program does not have they are somebody's own,
    whatever they are called. */
 static void note_keys(struct facts *f, const struct node *map, int depth)
 {
-    enum { DEEPEST = 20 };
-    for (size_t i = 0; map->kind == NODE_MAP && i < map->n && depth < DEEPEST; i++) {
-        if (is_section(f->program.kind, f->document, map->items[i])) continue;
-        megatron_note_key(f, map->keys[i], map->items[i]);
+    for (size_t i = 0; i < map->n; i++) {
+        const struct node *key = map->keys[i], *value = map->items[i];
+        if (is_section(f->program.kind, f->document, value)) continue;
+        megatron_note_key(f, key, value);
         note_outside(f, map, i);
-        if (program_kind_own(f->program.kind, map->keys[i]->text))
-            note_keys(f, map->items[i], depth + 1);
+        if (program_kind_own(f->program.kind, key->text) || megatron_has(key->text))
+            note_below(f, value, depth + 1);
+        note_degree(f, key, value);
     }
+}
+
+static void note_below(struct facts *f, const struct node *node, int depth)
+{
+    enum { DEEPEST = 20 };
+    if (depth >= DEEPEST) return;
+    if (node->kind == NODE_MAP) note_keys(f, node, depth);
+    for (size_t i = 0; node->kind == NODE_LIST && i < node->n; i++)
+        note_below(f, node->items[i], depth + 1);
 }
 
 static bool has_grid(const struct facts *f)
@@ -153,15 +196,6 @@ static const struct node *number_at(const struct node *doc, struct str path, int
     const struct node *node = node_at(doc, path);
     bool number = node && node->kind == NODE_SCALAR && num_parse_int(node->text, n);
     return number ? node : NULL;
-}
-
-/* A number of the program's own that counts something: its parser takes any. */
-static void check_count(struct facts *f, const struct node *node, struct str path)
-{
-    struct diag *d =
-        diag_add(f->diags, SEVERITY_WARNING, "size-below-zero", node_span(f->diags, node),
-                 "%.*s is %.*s", STR_ARG(path), STR_ARG(node->text));
-    diag_help(f->diags, d, "write a number of at least 1");
 }
 
 /* Whether more samples are written for one microbatch than for a whole step: wrong on any grid. */
@@ -241,7 +275,7 @@ static void read_document(struct facts *f, const struct node *doc,
     megatron_read_section(f, first, f->program.whole, options);
     for (size_t i = 1; i < kind->n_sections; i++)
         megatron_read_section(f, node_at(all, kind->sections[i]), false, options);
-    if (kind->n_keys) note_keys(f, doc, 0);
+    if (kind->n_keys) note_below(f, doc, 0);
     for (size_t i = 0; kind->makes_flags && !kind->n_keys && i < doc->n; i++)
         note_outside(f, doc, i);
     note_slipped(f);

@@ -62,11 +62,22 @@ static struct str path_of(const struct job *job)
     return source_get(&job->diags->sources, job->source)->path;
 }
 
+/* Whether a text shows a command with its flags one a line, and no backslash at the end of any:
+   what a program or a test has written down, and nobody runs. */
+static bool is_listing(const struct job *job, size_t diags_before)
+{
+    bool lost = false;
+    for (size_t i = diags_before; i < job->diags->n && !lost; i++)
+        lost = str_is(job->diags->items[i].rule, "lost-backslash");
+    return lost && str_find_str(job->text, STR("\\\n")) == job->text.n;
+}
+
 /* What no shell takes is some other language's, unless it is called a script. */
 static void forgive(struct job *job, size_t diags_before)
 {
     bool script = job->forced || language_is_shell(path_of(job), job->text);
-    if (job->out->status != RECIPE_UNREADABLE || script) return;
+    bool strange = job->out->status == RECIPE_UNREADABLE || is_listing(job, diags_before);
+    if (!strange || script) return;
     job->diags->n = diags_before;
     *job->out = (struct recipe){.status = RECIPE_SKIPPED};
 }

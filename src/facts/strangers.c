@@ -281,13 +281,22 @@ static void report_key(struct facts *f, const struct stranger *s)
     diag_suggest(f->diags, d, slip ? near : meant);
 }
 
-/* A name's first letter, behind the dashes of a flag; 0: it has none. */
-static char name_begin(struct str name)
+/* What stands behind the dashes of a flag. */
+static struct str plain_name(struct str flag)
 {
     size_t at = 0;
-    while (at < name.n && name.p[at] == '-')
+    while (at < flag.n && flag.p[at] == '-')
         at++;
-    return at < name.n ? name.p[at] : '\0';
+    return str_slice(flag, at, flag.n);
+}
+
+/* Whether two flags begin with the same letter, or with two letters that are swapped. */
+static bool begin_alike(struct str one, struct str other)
+{
+    one = plain_name(one);
+    other = plain_name(other);
+    if (one.n < 2 || other.n < 2) return one.n && other.n && one.p[0] == other.p[0];
+    return one.p[0] == other.p[0] || (one.p[0] == other.p[1] && one.p[1] == other.p[0]);
 }
 
 /* The name beside a flag that is a fork's own, where it is shown. */
@@ -298,8 +307,8 @@ static struct str slip_of(const struct facts *f, struct str *near, size_t i, siz
     struct str name = f->program.strangers.items[i].name, found = nearest(f, near, i);
     if (!is_slip(f->arena, name, found) && f->program.kind)
         found = program_kind_nearest(f->program.kind, name);
-    bool begins = name_begin(str_lower(f->arena, name)) ==
-                  name_begin(str_lower(f->arena, found)); /* --patch-size is no --batch-size */
+    bool begins = begin_alike(str_lower(f->arena, name),
+                              str_lower(f->arena, found)); /* --patch-size is no --batch-size */
     bool other = begins && !str_eq(name, found); /* a key of another framework's is no slip */
     return other && is_slip(f->arena, name, found) ? found : none;
 }

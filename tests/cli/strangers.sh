@@ -70,6 +70,11 @@ printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: n
 expect 1 "error[expert-parallel-class]" "$moeplan" validate am/examples/moe.yaml
 printf 'x = ("Glm4MoeLiteForCausalLM",)\n' >am/nemo_automodel/_transformers/registry.py
 expect 0 "0 errors" "$moeplan" validate am/examples/moe.yaml
+# its registry may look for them in the modules of the models instead
+rm am/nemo_automodel/_transformers/registry.py
+mkdir -p am/nemo_automodel/components/models/glm4_moe_lite
+printf 'ModelClass = Glm4MoeLiteForCausalLM\n' >am/nemo_automodel/components/models/glm4_moe_lite/model.py
+expect 0 "0 errors" "$moeplan" validate am/examples/moe.yaml
 # main keeps the number of the release before it: its modules say which it is
 printf 'MAJOR = 0\nMINOR = 5\n' >am/nemo_automodel/package_info.py
 printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nmodel:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n  pretrained_model_name_or_path: Qwen/Qwen3-8B\ndistributed: {strategy: fsdp2, multimodal: {}}\nstep_scheduler: {global_batch_size: 8, local_batch_size: 1}\n' >am/examples/main.yaml
