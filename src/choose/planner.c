@@ -86,13 +86,20 @@ void planner_complete(const struct rule_set *rules, struct facts *f, struct aren
     }
 }
 
+/* Whether a pin says that activations are offloaded and not which: rules refuse none. */
+static bool leaves_open(const struct plan_request *request, int pin, const struct knob *knob)
+{
+    return pin == P_fine_grained_activation_offloading && facts_bool(request->facts, pin, false) &&
+           !fact_is_set(facts_get(request->facts, knob->param));
+}
+
 static size_t pinned_knobs(struct arena *a, const struct plan_request *request,
                            const struct knob ***out)
 {
     VEC(const struct knob *) pinned = {0};
     for (size_t i = 0; i < request->n_pins; i++) {
         const struct knob *knob = knob_said_by(request->pins[i]);
-        if (knob) *VEC_PUSH(a, &pinned) = knob;
+        if (knob && !leaves_open(request, request->pins[i], knob)) *VEC_PUSH(a, &pinned) = knob;
     }
     *out = pinned.items;
     return pinned.n;

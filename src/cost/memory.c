@@ -118,7 +118,8 @@ void memory_place(const struct config *c, struct memory_work *w)
     w->c = c;
     double replicas = k->fsdp == FSDP_NONE ? 1 : knobs_replicas(k);
     w->dense_shards = at_least_one((double)knobs_dp(k) * k->cp / replicas);
-    w->expert_shards = at_least_one((double)knobs_edp(k) / replicas);
+    double expert_replicas = k->fsdp == FSDP_NONE ? 1 : knobs_expert_replicas(k);
+    w->expert_shards = at_least_one((double)knobs_edp(k) / expert_replicas);
     state_place(w);
     w->workspace = workspaces(c, &w->x);
     w->imbalance = imbalance(c, w->x.routing_imbalance);

@@ -110,10 +110,9 @@ static struct collectives collectives_of(const struct timing *t, const struct kn
     double dense = whole ? p.dense - packed : p.trained_dense;
     double experts = whole ? p.experts : p.trained_experts;
     struct collectives x = {0};
-    double replicas = knobs_replicas(k);
-    add_collectives(t, &x, param * dense, grad * p.trained_dense, replicas, ranks, span);
-    add_collectives(t, &x, param * experts, grad * p.trained_experts, replicas, expert_ranks,
-                    expert_span);
+    add_collectives(t, &x, param * dense, grad * p.trained_dense, knobs_replicas(k), ranks, span);
+    add_collectives(t, &x, param * experts, grad * p.trained_experts, knobs_expert_replicas(k),
+                    expert_ranks, expert_span);
     return x;
 }
 
@@ -249,9 +248,8 @@ static double quantised_weights(const struct timing *t, const struct knobs *k, s
    once, 4 B each. */
 double sharding_optimizer(const struct timing *t, const struct knobs *k, struct rank_params p)
 {
-    double replicas = knobs_replicas(k);
-    double ranks = larger(1, (double)knobs_dp(k) * k->cp / replicas),
-           expert_ranks = larger(1, (double)knobs_edp(k) / replicas);
+    double ranks = larger(1, (double)knobs_dp(k) * k->cp / knobs_replicas(k)),
+           expert_ranks = larger(1, (double)knobs_edp(k) / knobs_expert_replicas(k));
     bool dealt = k->distributed_optimizer || k->fsdp != FSDP_NONE;
     double all = p.trained_dense + p.trained_experts;
     double own = dealt ? p.trained_dense / ranks + p.trained_experts / expert_ranks : all;

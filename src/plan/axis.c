@@ -10,7 +10,8 @@ enum {
                               longer hides the ring, */
     SHORTEST_OF_FEW = 256, /* which pays where nothing else makes use of the ranks or room */
     STATE_BYTES = 10, /* of a parameter: weight, gradient and moments in bf16, and what is left of
-                         the main parameter in 16 bits */
+                         the main parameter in 16 bits; */
+    FROZEN_BYTES = 2, /* beside adapters the weight alone */
     MOST_VIRTUAL = 16,
     MOST_PASSES = 1024, /* of a pipeline's schedule in a step */
 };
@@ -28,6 +29,11 @@ static void axis_add(struct axis *x, int value)
 static bool is_fsdp(const struct knobs *k)
 {
     return k->fsdp != FSDP_NONE;
+}
+
+static bool is_frozen(const struct knobs *k)
+{
+    return k->task == TASK_PEFT;
 }
 
 /* Heads and KV heads a tensor-parallel rank can have: KV heads may be replicated in Megatron-core.
@@ -82,7 +88,8 @@ static const double FULL = 0.75;
 /* Bytes of a GPU's states in their leanest formats, were all of them divided among all GPUs. */
 static double states_bytes(const struct config *base)
 {
-    return STATE_BYTES * (double)model_params(&base->model).total / (double)base->knobs.gpus;
+    int bytes = is_frozen(&base->knobs) ? FROZEN_BYTES : STATE_BYTES;
+    return bytes * (double)model_params(&base->model).total / (double)base->knobs.gpus;
 }
 
 /* Bytes that the layers of the whole model keep of a sequence on one rank, nothing recomputed: as
@@ -127,7 +134,8 @@ static bool is_crowded(const struct crowd *x, int64_t ranks)
 /* Sequences are cut where they are long; where there is no tensor parallelism, nothing else divides
    the activations of short ones; beside it a ring of half as many ranks exchanges less. Short ones
    of ranks that could share tensors and do not are left: they lead in 2 of 110 such questions,
-   and a search with them costs half as much again. */
+   and a search with them costs half as much again. Where weights are frozen they are not: what
+   tensors save there are weights alone, and they exchange with every layer. */
 struct axis axis_cp(const struct config *base, const struct knobs *k)
 {
     struct axis x = axis_of(1);
@@ -135,7 +143,7 @@ struct axis axis_cp(const struct config *base, const struct knobs *k)
     bool is_long = k->seq >= LONG_SEQUENCE || !tensor_is_worth_it(base);
     struct crowd crowd = crowd_of(base, k->seq);
     for (int64_t cp = 2; cp * k->tp <= k->gpus; cp *= 2) {
-        bool cut = (is_long || k->tp > 1) && is_crowded(&crowd, cp / 2 * k->tp);
+        bool cut = (is_long || k->tp > 1 || is_frozen(k)) && is_crowded(&crowd, cp / 2 * k->tp);
         int shortest = cut || cp <= few ? SHORTEST_OF_FEW : SHORTEST_SHARD;
         if (k->seq / cp < shortest || (cp > few && !is_long && !cut)) break;
         if (k->seq % (2 * cp) == 0 && k->seq / cp % k->tp == 0 && k->gpus % (cp * k->tp) == 0)

@@ -220,25 +220,35 @@ static int64_t groups_between(int64_t groups, int64_t ranks, int64_t expert_rank
 /* Behind more microbatches the exchange of a step hides, or is a small part of it. */
 enum { SHOWS_BEHIND = 2 };
 
+/* Frozen parameters are gathered for each microbatch, and there is next to nothing to reduce: as
+   few ranks as can be share them, which are two (the rule dp-replicate-leaves-shards). */
+static int64_t groups_of_two(const struct knobs *k, int64_t ranks, int64_t expert_ranks)
+{
+    int64_t groups = knobs_dp(k) / 2;
+    bool frozen = k->task == TASK_PEFT && k->fsdp == FSDP_FSDP2;
+    return frozen && groups > 1 && has_groups(groups, ranks, expert_ranks) ? groups : 0;
+}
+
 /* AutoModel has a word for them with FSDP2 alone
    (nemo_automodel/components/distributed/mesh_utils.py). */
-int64_t change_groups(const struct config *c, int fewer)
+int64_t change_groups(const struct config *c, int how)
 {
     const struct knobs *k = &c->knobs;
     int64_t ranks = knobs_dp(k) * k->cp, domain = c->machine.nvlink_domain;
     int64_t expert_ranks = c->model.experts > 0 ? knobs_edp(k) : ranks;
     bool said = k->fsdp == FSDP_FSDP2 || config_traits(c)->megatron_words;
+    if (how == GROUPS_OF_TWO) return groups_of_two(k, ranks, expert_ranks);
     if (!said || ranks * k->tp <= domain) return 0;
     int64_t domains = (ranks * k->tp + domain - 1) / domain;
-    if (!fewer) return groups_inside(domains, ranks, expert_ranks);
+    if (how == GROUPS_IN_DOMAIN) return groups_inside(domains, ranks, expert_ranks);
     return knobs_microbatches(k) <= SHOWS_BEHIND ? groups_between(domains, ranks, expert_ranks) : 0;
 }
 
-bool change_shard_in_groups(struct config *c, int fewer)
+bool change_shard_in_groups(struct config *c, int how)
 {
     struct knobs *k = &c->knobs;
     int *field = k->fsdp == FSDP_FSDP2 ? &k->dp_replicate : &k->optimizer_instances;
-    int64_t groups = change_groups(c, fewer);
+    int64_t groups = change_groups(c, how);
     if (groups) *field = (int)groups;
     return groups > 0;
 }

@@ -7,10 +7,13 @@
 
 /* A size times `factor`, or over it where that is negative. */
 bool change_size(int *size, int factor);
-/* How many groups of the same shards there can be, 0: none: as few as let each stand in one NVLink
-   domain; or fewer, where a step has few microbatches, behind which little of the exchange hides.
- */
-int64_t change_groups(const struct config *c, int fewer);
+/* Groups of the same shards: as few as let each stand in one NVLink domain; fewer, where a step has
+   few microbatches, behind which little of the exchange hides; as many as can be, where the
+   parameters are frozen. */
+enum { GROUPS_IN_DOMAIN, GROUPS_FEWER, GROUPS_OF_TWO };
+
+/* How many of them there can be, 0: none. */
+int64_t change_groups(const struct config *c, int how);
 
 move_change change_tp, change_tp_and_etp, change_pp, change_vpp, change_mbs, change_etp,
     change_recompute_layers, change_recompute_cheapest, change_recompute_modules,

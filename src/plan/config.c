@@ -82,6 +82,11 @@ int knobs_replicas(const struct knobs *k)
     return n < 1 || k->fsdp == FSDP_DDP ? 1 : n;
 }
 
+int knobs_expert_replicas(const struct knobs *k)
+{
+    return k->fsdp == FSDP_FSDP2 && k->ep > 1 ? 1 : knobs_replicas(k);
+}
+
 int64_t knobs_microbatches(const struct knobs *k)
 {
     return at_least_one(k->gbs / (k->mbs * knobs_dp(k)));

@@ -392,6 +392,10 @@ double knobs_kept_capacity(const struct knobs *k);
 /* Groups of data-parallel ranks that hold the same shards: HSDP, instances of the optimizer. At
    least 1. */
 int knobs_replicas(const struct knobs *k);
+/* The same of the ranks that share experts. AutoModel's mesh of expert-parallel groups leaves the
+   rest of a stage's ranks to one group of shards, whatever the replicas of other parameters
+   (nemo_automodel/components/distributed/mesh_utils.py, ep_shard). */
+int knobs_expert_replicas(const struct knobs *k);
 /* Microbatches of a step on one pipeline: gbs/(mbs·dp), at least 1. */
 int64_t knobs_microbatches(const struct knobs *k);
 /* Those that one pass of the pipeline's schedule takes, at least 1. */

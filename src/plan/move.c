@@ -254,12 +254,14 @@ static const struct move loss_moves[] = {
 static const struct move optimizer_sharding_moves[] = {
     {"shard the optimizer", change_shard_optimizer, true, NEED_UNSHARDED, MOVE_RELIEF, 0, 0}, {0}};
 
-static const struct move replica_moves[] = {{"shards inside the NVLink domain",
-                                             change_shard_in_groups, false, NEED_SHARDED_OPTIMIZER,
-                                             MOVE_SEARCH, 0, 0},
-                                            {"fewer groups of shards", change_shard_in_groups, true,
-                                             NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, 0},
-                                            {0}};
+static const struct move replica_moves[] = {
+    {"shards inside the NVLink domain", change_shard_in_groups, GROUPS_IN_DOMAIN,
+     NEED_SHARDED_OPTIMIZER, MOVE_SEARCH, 0, 0},
+    {"fewer groups of shards", change_shard_in_groups, GROUPS_FEWER, NEED_SHARDED_OPTIMIZER,
+     MOVE_SEARCH, 0, 0},
+    {"shards of two ranks", change_shard_in_groups, GROUPS_OF_TWO, NEED_SHARDED_OPTIMIZER,
+     MOVE_SEARCH, 0, 0},
+    {0}};
 
 /* What Megatron-core's own optimizer can be told. */
 enum { NEED_OPTIMIZER = NEED_CORE | NEED_UNSHARDED };

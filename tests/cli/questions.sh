@@ -128,3 +128,5 @@ ask 1 "whatever the layout: micro batch size 3 with offline packing" deepseek-v3
 ask 1 "a batch of 8 in micro-batches of 7" qwen3-30b-a3b --gpus 16 --platform h100 --framework megatron --gbs 8 --mbs 7
 ask 2 "tp takes an integer, and there is nothing behind the =" qwen3-30b-a3b --gpus 16 --platform h100 --pin tp=
 ask 2 "there is no parameter tpp" qwen3-30b-a3b --gpus 16 --platform h100 --pin tpp=
+# offload of activations that is asked for without saying of which: the search chooses
+ask 0 "activations on the CPU" qwen3-30b-a3b --gpus 24 --platform h100 --framework megatron --pin fine_grained_activation_offloading=true

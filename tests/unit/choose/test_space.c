@@ -86,6 +86,21 @@ static void context_parallelism_where_memory_is_full(void **state)
     assert_values(&r, k, DECISION_CP, "1 2 4");
 }
 
+/* Frozen, the weights are 1 GB on each of 64 GPUs and less is kept for them: short sequences are
+   cut without tensor parallelism too, and where full states would leave no room. */
+static void context_parallelism_beside_adapters(void **state)
+{
+    struct config *c = plan_config(*state, "megatron", "ep: 8\n");
+    struct search_request r = {.base = c};
+    struct knobs *k = &c->knobs;
+    k->gpus = k->gbs = 64;
+    k->task = TASK_PEFT;
+    c->machine.capacity_bytes = 13e9;
+    assert_values(&r, k, DECISION_CP, "1 2");
+    c->machine.capacity_bytes = 4e9;
+    assert_values(&r, k, DECISION_CP, "1 2 4 8");
+}
+
 /* Short sequences are cut among the ranks that the batch does not divide among; a smaller batch is
    cut as long as anything is left, and its experts among the same ranks. */
 static void a_batch_that_does_not_divide(void **state)
@@ -334,6 +349,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(virtual_stages),
     cmocka_unit_test(context_parallelism_of_long_sequences),
     cmocka_unit_test(context_parallelism_where_memory_is_full),
+    cmocka_unit_test(context_parallelism_beside_adapters),
     cmocka_unit_test(a_batch_that_does_not_divide),
     cmocka_unit_test(dispatchers),
     cmocka_unit_test(degrees),

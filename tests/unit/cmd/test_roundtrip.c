@@ -340,22 +340,24 @@ static void every_move_is_said(void **state)
     static const struct {
         const char *model, *platform, *precision, *goal;
         enum framework framework;
-        int gbs, seq; /* 0: the usual */
+        int gbs, seq;     /* 0: the usual */
+        const char *task; /* NULL: the usual */
     } questions[] = {
-        {"deepseek-v3", "gb200", "mxfp8", "throughput", FRAMEWORK_MEGATRON, 0, 0},
-        {"deepseek-v3", "gb200", "mxfp8", "throughput", FRAMEWORK_BRIDGE, 0, 0},
-        {"deepseek-v3", "gb200", "bf16", "bringup", FRAMEWORK_BRIDGE, 0, 0},
-        {"glm-4.5-air", "h100", "fp8_tensorwise", "throughput", FRAMEWORK_BRIDGE, 0, 0},
-        {"qwen3-30b-a3b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 0},
-        {"glm-4.5-air", "h100", "bf16", "bringup", FRAMEWORK_MEGATRON, 0, 0},
-        {"qwen3-30b-a3b", "gb200", "bf16", "throughput", FRAMEWORK_AUTOMODEL, 0, 0},
-        {"qwen3-235b-a22b", "gb200", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 0},
-        {"qwen3-32b", "gb200", "bf16", "throughput", FRAMEWORK_BRIDGE, 0, 0},
-        {"qwen3-32b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 0},
-        {"olmoe-1b-7b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 2 * GPUS, 0},
-        {"glm-4.5", "b200", "bf16", "throughput", FRAMEWORK_BRIDGE, 0, 131072},
-        {"qwen3-235b-a22b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 131072},
-        {"deepseek-v3", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 131072}};
+        {"deepseek-v3", "gb200", "mxfp8", "throughput", FRAMEWORK_MEGATRON, 0, 0, NULL},
+        {"deepseek-v3", "gb200", "mxfp8", "throughput", FRAMEWORK_BRIDGE, 0, 0, NULL},
+        {"deepseek-v3", "gb200", "bf16", "bringup", FRAMEWORK_BRIDGE, 0, 0, NULL},
+        {"glm-4.5-air", "h100", "fp8_tensorwise", "throughput", FRAMEWORK_BRIDGE, 0, 0, NULL},
+        {"qwen3-30b-a3b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 0, NULL},
+        {"glm-4.5-air", "h100", "bf16", "bringup", FRAMEWORK_MEGATRON, 0, 0, NULL},
+        {"qwen3-30b-a3b", "gb200", "bf16", "throughput", FRAMEWORK_AUTOMODEL, 0, 0, NULL},
+        {"qwen3-235b-a22b", "gb200", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 0, NULL},
+        {"qwen3-32b", "gb200", "bf16", "throughput", FRAMEWORK_BRIDGE, 0, 0, NULL},
+        {"qwen3-32b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 0, NULL},
+        {"olmoe-1b-7b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 2 * GPUS, 0, NULL},
+        {"glm-4.5", "b200", "bf16", "throughput", FRAMEWORK_BRIDGE, 0, 131072, NULL},
+        {"qwen3-235b-a22b", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 131072, NULL},
+        {"deepseek-v3", "h100", "bf16", "throughput", FRAMEWORK_MEGATRON, 0, 131072, NULL},
+        {"qwen3-32b", "h100", "bf16", "throughput", FRAMEWORK_AUTOMODEL, 0, 0, "peft"}};
     static struct tried tried[MOST_MOVES];
     struct bench b;
     size_t n = 0;
@@ -368,6 +370,7 @@ static void every_move_is_said(void **state)
         ask.goal = str_of(questions[i].goal);
         ask.gbs = questions[i].gbs;
         if (questions[i].seq) ask.seq = questions[i].seq;
+        if (questions[i].task) ask.task = str_of(questions[i].task);
         ask_complete(&ask);
         diags_init(&diags, b.keep);
         assert_true(ask_framework(b.keep, b.scratch, &diags, rules_builtin(), &ask,

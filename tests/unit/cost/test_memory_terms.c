@@ -356,6 +356,27 @@ static void fsdp2_has_gradients_from_the_second_microbatch_on(void **state)
     assert_true(stage_of(c).phase == 'B' && stage_of(c).grads == 0);
 }
 
+/* Bytes of weights that two replicas repeat. */
+static double repeated(struct config *c)
+{
+    double once = (c->knobs.dp_replicate = 1, stage_of(c).params);
+    double twice = (c->knobs.dp_replicate = 2, stage_of(c).params);
+    return twice - once;
+}
+
+/* Experts are shards of all ranks that share them, across replicas; where each rank has all of
+   them they are parameters like others. */
+static void replicas_do_not_repeat_experts(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", EIGHT_EXPERTS, "strategy: fsdp2\nep: 2\n");
+    double narrow = repeated(c);
+    c->model.expert_ffn *= 2;
+    assert_true(narrow > 0);
+    assert_near(repeated(c), narrow, 1e-12);
+    c->knobs.ep = 1;
+    assert_true(repeated(c) > 1.5 * narrow);
+}
+
 /* A tensor to receive and one to send, in bf16 and as wide as the layers. */
 static void a_pipeline_has_buffers(void **state)
 {
@@ -384,6 +405,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(logits_by_the_loss),
     cmocka_unit_test(offloaded_states_are_away_during_the_backward),
     cmocka_unit_test(fsdp2_has_gradients_from_the_second_microbatch_on),
+    cmocka_unit_test(replicas_do_not_repeat_experts),
     cmocka_unit_test(a_pipeline_has_buffers),
 };
 UNIT_MAIN(tests)

@@ -774,6 +774,23 @@ static void fsdp2_reduces_once(void **state)
     assert_near(time_of(c).dp_exposed, (8 + 1 + 0.5) * one, 0.01);
 }
 
+/* What two replicas save of gathers and reductions. */
+static double saved_by_replicas(struct config *c)
+{
+    double once = (c->knobs.dp_replicate = 1, time_of(c).dp_exposed);
+    double twice = (c->knobs.dp_replicate = 2, time_of(c).dp_exposed);
+    return once - twice;
+}
+
+/* Experts travel among all ranks that share them, whatever the replicas. */
+static void replicas_exchange_the_same_experts(void **state)
+{
+    struct config *c = round_plan(*state, "automodel", EIGHT_EXPERTS, "strategy: fsdp2\nep: 2\n");
+    double narrow = saved_by_replicas(c);
+    c->model.expert_ffn *= 2;
+    assert_near(saved_by_replicas(c), narrow, 1e-9);
+}
+
 /* Stages of a pipeline keep what they gathered to the last backward, unless they are told to
    reshard. */
 static void a_pipeline_gathers_once(void **state)
@@ -1028,6 +1045,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fsdp_has_its_own_error),
     cmocka_unit_test(fsdp_gathers_with_every_microbatch),
     cmocka_unit_test(fsdp2_reduces_once),
+    cmocka_unit_test(replicas_exchange_the_same_experts),
     cmocka_unit_test(a_pipeline_gathers_once),
     cmocka_unit_test(the_distributed_optimizer_reduces_and_gathers),
     cmocka_unit_test(the_last_chunk_of_gradients_is_seen),

@@ -88,6 +88,16 @@ static struct config of_one_microbatch(void)
     return c;
 }
 
+static struct config of_frozen_weights(void)
+{
+    struct config c = of_one_microbatch();
+    c.framework = FRAMEWORK_AUTOMODEL;
+    c.knobs.fsdp = FSDP_FSDP2;
+    c.knobs.task = TASK_PEFT;
+    c.knobs.ep = 1;
+    return c;
+}
+
 #define EACH_MOVE(d, m)                                                                            \
     for (const struct decision *d = decisions; d < decisions + DECISIONS; d++)                     \
         for (const struct move *m = d->moves; m->name; m++)
@@ -101,10 +111,11 @@ static bool listed(const int *params, int param)
 
 static void a_move_changes_the_knobs_that_its_decision_names_and_no_other(void **state)
 {
-    struct config from[6];
+    struct config from[7];
     size_t n = variants(from);
     from[n++] = on_hybridep();
     from[n++] = of_one_microbatch();
+    from[n++] = of_frozen_weights();
     EACH_MOVE(d, move)
     {
         int taken = 0;
@@ -317,6 +328,24 @@ static void shards_stand_in_groups(void **state)
     c.knobs.gbs = 64;
     c.machine.nvlink_domain = 32; /* two are inside already */
     assert_false(try_named(&c, "fewer groups of shards"));
+}
+
+/* Two ranks at least, of each kind of parameters, and where weights are frozen alone. */
+static void frozen_parameters_stand_on_two_ranks(void **state)
+{
+    (void)state;
+    struct config c = of_frozen_weights();
+    take(&c, "shards of two ranks");
+    assert_int_equal(c.knobs.dp_replicate, 32);
+    c.knobs.cp = 2; /* a rank's part of the sequence is none of the replica's */
+    take(&c, "shards of two ranks");
+    assert_int_equal(c.knobs.dp_replicate, 16);
+    c.knobs.ep = 8; /* eight ranks of the same experts */
+    assert_false(try_named(&c, "shards of two ranks"));
+    c.knobs.ep = 1, c.knobs.cp = 32; /* of two replicas none can be left out */
+    assert_false(try_named(&c, "shards of two ranks"));
+    c.knobs.cp = 1, c.knobs.task = TASK_SFT;
+    assert_false(try_named(&c, "shards of two ranks"));
 }
 
 /* Muon has one moment, which stays as it is, and its states stay where they are; a loss that is
@@ -658,6 +687,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(trials_of_a_micro_batch_are_powers_of_two),
     cmocka_unit_test(what_follows_is_set_too),
     cmocka_unit_test(shards_stand_in_groups),
+    cmocka_unit_test(frozen_parameters_stand_on_two_ranks),
     cmocka_unit_test(what_is_better_already_is_left_alone),
     cmocka_unit_test(modules_in_place_of_layers),
     cmocka_unit_test(names_are_unique_and_each_move_has_a_taker),
