@@ -5,13 +5,13 @@
 
 /* data, what was left out at a time, runs, median and 0.9 quantile of the relative error */
 #define LEFT_OUT(X)                                                                                \
-    X("runs", "model and chip", 135, 0.045, 0.133)                                                 \
-    X("mlperf", "model and chip", 111, 0.049, 0.150)                                               \
-    X("runs", "model", 135, 0.044, 0.131)                                                          \
-    X("mlperf", "model", 111, 0.050, 0.157)                                                        \
-    X("runs", "chip", 135, 0.040, 0.133)                                                           \
-    X("mlperf", "chip", 111, 0.050, 0.154)                                                         \
-    X("runs", "cluster", 135, 0.055, 0.151)                                                        \
-    X("mlperf", "cluster", 111, 0.038, 0.147)
+    X("runs", "model and chip", 135, 0.048, 0.132)                                                 \
+    X("mlperf", "model and chip", 111, 0.053, 0.136)                                               \
+    X("runs", "model", 135, 0.046, 0.136)                                                          \
+    X("mlperf", "model", 111, 0.054, 0.178)                                                        \
+    X("runs", "chip", 135, 0.050, 0.144)                                                           \
+    X("mlperf", "chip", 111, 0.061, 0.159)                                                         \
+    X("runs", "cluster", 135, 0.062, 0.140)                                                        \
+    X("mlperf", "cluster", 111, 0.040, 0.141)
 
 #endif

@@ -160,8 +160,14 @@ double activation_logits(const struct memory_work *w, const struct holding *s,
                             w->c->model.hidden);
 }
 
+/* Of the logits' gradient, which the MXFP8 products of a head take by rows and by columns. */
+static double quantised_logits(const struct memory_work *w)
+{
+    return head_is_low(w->c) ? 2 * (1 + 1.0 / 32) * w->t.tokens * logits_of(w) : 0;
+}
+
 /* Backward of the head: the final norm's input and output, the gradient of the gathered hidden
-   states, and the dummy weight gradient of the head. */
+   states, the dummy weight gradient of the head, and a quantised gradient of the logits. */
 double activation_head_transient(const struct memory_work *w, const struct holding *s,
                                  struct cost_trace *trace)
 {
@@ -171,8 +177,10 @@ double activation_head_transient(const struct memory_work *w, const struct holdi
     double tokens = 2 * w->t.sp_tokens + (te ? w->t.tokens : 0);
     double hidden = 2 * tokens * w->c->model.hidden;
     double dummy = trained && (te || k->grad_accumulation_fusion) ? 2 * w->embedding : 0;
-    return trace_term(trace, "head backward", hidden + dummy,
-                      "%.0f B of hidden states + %.0f B dummy", hidden, dummy);
+    double low = quantised_logits(w);
+    return trace_term(trace, "head backward", hidden + dummy + low,
+                      "%.0f B of hidden states + %.0f B dummy + %.0f B quantised", hidden, dummy,
+                      low);
 }
 
 /* A forward that runs beside a backward takes memory layer by layer as the other gives it back: one

@@ -2,6 +2,7 @@
 /* What one pipeline stage holds: parameters of one rank, counted from its layers. */
 #include "base/larger.h"
 #include "cost/memory_stage.h"
+#include "plan/ops.h"
 #include "plan/peft.h"
 
 static void hold_layer(struct holding *s, const struct layer_memory *l, double count)
@@ -53,6 +54,7 @@ static void hold_embeddings(const struct memory_work *w, struct holding *s)
         s->dense += (double)m->learned_positions * m->hidden + w->vision;
         s->vision = w->vision;
     }
+    if (s->last && head_is_low(w->c)) s->quantised += w->embedding;
     if (s->last) s->dense += m->layernorm ? 2.0 * m->hidden : m->hidden;
 }
 

@@ -6,6 +6,7 @@
 #include "base/larger.h"
 #include "cost/comm.h"
 #include "plan/framework.h"
+#include "plan/ops.h"
 #include "plan/peft.h"
 
 static void add_part(struct rank_params *p, struct part_params x, const struct knobs *k)
@@ -63,6 +64,7 @@ struct rank_params sharding_params(const struct config *c)
     bool experts_only = config_traits(c)->low_experts_only;
     p.low = (experts_only ? p.experts : p.dense + p.experts) / k->pp;
     double embedding = (double)m->vocab * m->hidden / k->tp;
+    if (head_is_low(c)) p.low += embedding;
     p.dense = p.dense / k->pp + embedding * (k->pp > 1 || m->tied ? 1 : 2);
     p.experts /= k->pp;
     add_trained(&p, c);

@@ -96,6 +96,22 @@ static bool overlaps_exchange(const struct config *c)
     return c->knobs.overlap_ep;
 }
 
+/* MLPerf's adapters attend in 8 bits, and so do most recipes of Bridge that capture whole iterations
+   in MXFP8, of which half have such a head too. */
+static bool attend_in_8_bits(struct config *c)
+{
+    struct knobs *k = &c->knobs;
+    if (!k->transformer_engine || k->fp8_attention || k->fp8_output) return false;
+    k->fp8_attention = true;
+    k->fp8_output = captures_whole(c);
+    return true;
+}
+
+static bool attends_in_8_bits(const struct config *c)
+{
+    return c->knobs.task == TASK_PEFT || captures_whole(c);
+}
+
 static bool never(const struct config *c)
 {
     (void)c;
@@ -152,6 +168,7 @@ static const struct {
             {UNSTATED_GRAPHS, other_graphs, always},
             {UNSTATED_GRAPHS, graph_of_iteration, overlaps_exchange},
             {UNSTATED_OVERLAP, overlap_of_exchange, captures_whole},
+            {UNSTATED_NARROW, attend_in_8_bits, attends_in_8_bits},
             {UNSTATED_SWITCHES | UNSTATED_ROUTING, other_routing, never},
             {UNSTATED_SWITCHES | UNSTATED_RECOMPUTE, recompute_all, never}};
 

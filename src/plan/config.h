@@ -206,7 +206,8 @@ enum {
     UNSTATED_OVERLAP = 4096,    /* of the experts' exchange with another microbatch */
     UNSTATED_ROUTING = 8192,    /* balanced or natural */
     UNSTATED_MODULES = 16384,   /* which ones selective recomputation repeats */
-    UNSTATED_SWITCHES = 32768   /* all that recipes spell out beside their sizes */
+    UNSTATED_SWITCHES = 32768,  /* all that recipes spell out beside their sizes */
+    UNSTATED_NARROW = 65536     /* whether attention, and the head, are in 8 bits too */
 };
 
 /* All that a plan decides. Degrees are at least 1. */
@@ -232,6 +233,8 @@ struct knobs {
         transformer_engine;
     bool op_fuser;             /* Transformer Engine fuses the operations of a module */
     bool fp8_attention;        /* attention's products, and what it keeps, are FP8 */
+    bool rope_apart;           /* rotary embedding by PyTorch's own operations, not one kernel */
+    bool fp8_output;           /* fp8_output_proj: MXFP8's recipe has the head in MXFP8 too */
     bool fp8_activation_store; /* an activation's input is kept in FP8 for the backward */
     bool layer_wise_optimizer; /* dist_muon and kin: whole matrices dealt over dp x cp (experts over
                                   edp) */

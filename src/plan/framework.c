@@ -24,6 +24,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
     [FRAMEWORK_BRIDGE] =
         {
             MEGATRON_CORE,
+            .biased_experts_have_yarn = true, /* models/gpt_oss/gpt_oss_bridge.py */
             .recipes_capture = true,
             /* ddp.grad_reduce_in_fp32 = False: releases 0.2 to 0.5 in each model's script below
                scripts/performance/configs, then perf_recipes/_common.py; not GLM-5 and Kimi-K2 */

@@ -20,6 +20,7 @@ struct framework_traits {
     /* ---- what silence means ---- */
     bool experts_follow_tensor;    /* experts are split like dense weights unless said otherwise */
     bool text_only;                /* the program builds no vision tower unless images are said */
+    bool biased_experts_have_yarn; /* the model with biased experts that it knows: gpt-oss */
     bool recipes_capture;          /* most of its recipes for Blackwell have CUDA graphs */
     bool recipes_narrow_gradients; /* nearly all of its performance recipes have bf16 gradients */
     /* ---- how it trains ---- */

@@ -223,6 +223,27 @@ static void settle_activation(const struct facts *f, struct config *c)
         c->knobs.act_fusion = facts_bool(f, P_use_fused_weighted_squared_relu, true);
 }
 
+/* Megatron's silence means learned positions. */
+static bool has_rotary_positions(const struct facts *f)
+{
+    struct str positions = facts_str(f, P_position_embedding_type);
+    return !str_is(positions, "learned_absolute") && !str_is(positions, "relative") &&
+           !str_is(positions, "none");
+}
+
+/* The fused kernel is for plain rotary positions alone (megatron/training/arguments.py; bridge/utils/
+   fusions.py, validate_rope_fusion_compatibility). MLA has kernels of its own. */
+static void settle_rope(const struct facts *f, struct config *c)
+{
+    struct str positions = facts_str(f, P_position_embedding_type);
+    bool others = str_is(positions, "yarn") || str_is(positions, "mrope");
+    bool yarn = config_traits(c)->biased_experts_have_yarn && c->model.experts > 0 &&
+                c->model.add_bias;
+    bool apart = others || yarn || !facts_bool(f, P_apply_rope_fusion, true);
+    c->knobs.rope_apart = config_traits(c)->megatron_words && has_rotary_positions(f) &&
+                          !c->model.mla && apart;
+}
+
 /* Below 0 it is over the largest microbatch's rows, which nobody knows before a run. */
 static void settle_stash(const struct facts *f, struct config *c)
 {
@@ -654,6 +675,8 @@ const struct knob knob_table[] = {
     {P_backend_linear, KNOB_WORD, FIELD(linears), linears_words, NONE, NULL, say_nothing},
     PLAIN(P_use_transformer_engine_op_fuser, KNOB_BOOL, op_fuser, NONE),
     PLAIN(P_fp8_dot_product_attention, KNOB_BOOL, fp8_attention, NONE),
+    PLAIN(P_fp8_output_proj, KNOB_BOOL, fp8_output, NONE),
+    CODE(P_NONE, KNOB_BOOL, rope_apart, NONE, settle_rope, say_nothing),
     PLAIN(P_activation_func_fp8_input_store, KNOB_BOOL, fp8_activation_store, NONE),
     PLAIN(P_defer_embedding_wgrad_compute, KNOB_BOOL, defer_embedding_wgrad, NONE),
     PLAIN(P_wgrad_deferral_limit, KNOB_INT, wgrad_deferral_limit, 0),

@@ -29,11 +29,18 @@ void embedding_work(struct work *w)
     work_host(w, 6, 0, 0)->backward = 1;
 }
 
+/* Transformer Engine's linear as the head, which has to have a weight of its own
+   (megatron/core/extensions/transformer_engine.py, TELMHeadColumnParallelLinear). */
+bool head_is_low(const struct config *c)
+{
+    return c->knobs.fp8_output && c->knobs.precision == PREC_MXFP8 && !c->model.tied;
+}
+
 struct matrix head_weights(const struct config *c)
 {
     return (struct matrix){.role = LINEAR_HEAD,
                            .cut = CUT_OUTPUT,
-                           .numeric = NUMERIC_16,
+                           .numeric = head_is_low(c) ? NUMERIC_LOW : NUMERIC_16,
                            .in = c->model.hidden,
                            .out = padded_vocab(c)};
 }

@@ -318,6 +318,8 @@ struct part_params weights_params(const struct weights *w);
 /* Vocabulary rows of the logits: Megatron pads them to a multiple of make_vocab_size_divisible_by
    times tp. */
 double padded_vocab(const struct config *c);
+/* Whether the head's products are MXFP8's. */
+bool head_is_low(const struct config *c);
 struct matrix head_weights(const struct config *c);
 void embedding_work(struct work *w);
 void head_work(struct work *w);

@@ -25,6 +25,7 @@ static const struct {
     {UNSTATED_RESHARDING, {P_moe_reshard_after_forward, P_reshard_after_forward, P_NONE}},
     {UNSTATED_ACTIVATIONS, {P_activation_func_fp8_input_store, P_NONE, P_NONE}},
     {UNSTATED_OVERLAP, {P_overlap_moe_expert_parallel_comm, P_NONE, P_NONE}},
+    {UNSTATED_NARROW, {P_fp8_dot_product_attention, P_fp8_multi_head_attention, P_fp8_output_proj}},
     {UNSTATED_ROUTING, {P_moe_router_force_load_balancing, P_NONE, P_NONE}},
 };
 
@@ -69,7 +70,7 @@ static uint32_t possible(const struct config *c)
     if (!config_traits(c)->megatron_words || c->knobs.precision == PREC_FP32)
         out &= ~(uint32_t)UNSTATED_GRADIENTS;
     if (c->knobs.precision < PREC_FP8_DELAYED)
-        out &= ~(uint32_t)(UNSTATED_ACTIVATIONS | UNSTATED_FROZEN);
+        out &= ~(uint32_t)(UNSTATED_ACTIVATIONS | UNSTATED_FROZEN | UNSTATED_NARROW);
     if (c->model.experts == 0)
         out &= ~(uint32_t)(UNSTATED_DISPATCHER | UNSTATED_EXPERTS | UNSTATED_ROUTING);
     if (c->model.experts == 0 || c->knobs.ep == 1) out &= ~(uint32_t)UNSTATED_OVERLAP;

@@ -148,6 +148,7 @@ moe_token_dispatcher_type: flex
 moe_flex_dispatcher_backend: hybridep
 moe_router_force_load_balancing: true
 tp_comm_overlap: false
+fp8_dot_product_attention: false
 YAML
 { cat "$dir/whole.yaml"; echo "cuda_graph_impl: full_iteration"; } >"$dir/silent.yaml"
 { cat "$dir/silent.yaml"; echo "overlap_moe_expert_parallel_comm: true"; } >"$dir/overlapped.yaml"

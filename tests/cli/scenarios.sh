@@ -728,7 +728,7 @@ silent megatron:AR-CE-TE
 flags --sequcen_parallel
 says error unknown-key sequence
 row S4.12
-"$program" suggest qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --top 5 --full >screen 2>&1
+"$program" suggest qwen3-235b-a22b --gpus 256 --platform h100 --gbs 2048 --framework megatron --top 5 --full >screen 2>&1
 part 'other layouts' ' FSDP'
 "$program" suggest qwen3-235b-a22b --gpus 256 --platform h100 --framework megatron --pin use_megatron_fsdp=true \
     --pin recompute_granularity=full --format script >plan.sh 2>errors

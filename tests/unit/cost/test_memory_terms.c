@@ -245,6 +245,20 @@ static void rows_that_fill_an_expert_up_are_kept(void **state)
     assert_near(measured(c, kind).kept - before, 128 * (2 * 1024 + 2 * 3 * 512 + 4), 1e-12);
 }
 
+/* MXFP8's head has copies by rows and by columns with their scales, and so has the logits' gradient.
+ */
+static void copies_of_a_head_in_mxfp8(void **state)
+{
+    struct config *c = round_plan(*state, "bridge", "", "");
+    c->knobs.precision = PREC_MXFP8;
+    double weights = term(*state, c, "quantised weights");
+    double backward = term(*state, c, "head backward");
+    c->knobs.fp8_output = true;
+    double each = 2 * (1 + 1.0 / 32);
+    assert_near(term(*state, c, "quantised weights") - weights, each * 1024 * 32768, 1e-9);
+    assert_near(term(*state, c, "head backward") - backward, each * 4096.0 * 32768, 1e-9);
+}
+
 /* Where a token meets two experts, two rows each; HybridEP's dispatch output lives beside them. */
 static void dispatched_rows_may_live_twice(void **state)
 {
@@ -398,6 +412,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_dense_layer_keeps),
     cmocka_unit_test(recomputed_moe_modules_free_their_tensors),
     cmocka_unit_test(rows_that_fill_an_expert_up_are_kept),
+    cmocka_unit_test(copies_of_a_head_in_mxfp8),
     cmocka_unit_test(dispatched_rows_may_live_twice),
     cmocka_unit_test(buffers_of_a_fixed_size),
     cmocka_unit_test(full_recomputation_keeps_inputs_and_makes_one_layer_again),

@@ -510,6 +510,57 @@ static void attention_in_fp8(void **state)
     assert_near(layer_of(c, dense_layer).forward.attention, keys * 256, 1e-9);
 }
 
+/* MXFP8's head quantises its input by rows and by columns, and so the logits' gradient; a tied one
+   stays in 16 bit, and so does that of other recipes. */
+static void head_in_mxfp8(void **state)
+{
+    struct config *c = round_plan(*state, "bridge", "", "");
+    c->knobs.precision = PREC_MXFP8;
+    struct timing t = timing_of(c);
+    struct layer_time wide = layer_head(&t);
+    c->knobs.fp8_output = true;
+    struct layer_time x = layer_head(&t);
+    assert_near(x.forward.quantise - wide.forward.quantise, 4 * 4096.0 * 1024 / 1e12, 1e-9);
+    assert_near(x.backward.quantise - wide.backward.quantise, 4 * 4096.0 * 32768 / 1e12, 1e-9);
+    assert_true(x.forward.gemm < 0.95 * wide.forward.gemm);
+    c->model.tied = true;
+    assert_near(layer_head(&t).forward.gemm, wide.forward.gemm, 1e-9);
+    c->model.tied = false, c->knobs.precision = PREC_FP8_TENSORWISE;
+    assert_near(layer_head(&t).forward.gemm, wide.forward.gemm, 1e-9);
+}
+
+/* Of a plan that does not say how attention computes the interval reaches to attention in 8 bits. */
+static void attention_may_be_in_8_bits(void **state)
+{
+    struct config *c = round_plan(*state, "bridge", "", "");
+    c->knobs.precision = PREC_MXFP8;
+    c->knobs.seq = 65536, c->knobs.gbs = 8;
+    coefficient(c, "attention_fp8_softmax", 1);
+    coefficient(c, "attention_mxfp8_backward_softmax", 1);
+    struct time_layers layers;
+    time_layers_init(c, &layers);
+    struct time_estimate stated = time_of(c), open = stated;
+    c->unstated = 0;
+    time_allow_open(&layers, c, &open);
+    assert_true(open.low == stated.low);
+    c->unstated = UNSTATED_NARROW;
+    time_allow_open(&layers, c, &open);
+    assert_true(open.low < stated.low && open.high == stated.high);
+}
+
+/* q and k of 8 heads of 128 pass ten times more in forward and twelve in backward. */
+static void rope_of_single_operations(void **state)
+{
+    struct config *c = round_plan(*state, "bridge", "", "");
+    struct layer_time fused = layer_of(c, dense_layer);
+    c->knobs.rope_apart = true;
+    struct layer_time apart = layer_of(c, dense_layer);
+    double turned = 2 * 4096.0 * 2 * 1024 / 1e12;
+    assert_near(apart.forward.memory - fused.forward.memory, 10 * turned, 1e-9);
+    assert_near(apart.backward.memory - fused.backward.memory, 12 * turned, 1e-9);
+    assert_near(apart.forward.ops - fused.forward.ops, 22, 1e-9);
+}
+
 /* AutoModel's selective checkpointing repeats half of the products and all streams, and keeps the
    layer's input, q, k and v, the attention's output and the first linear's. */
 static void operations_are_repeated(void **state)
@@ -1031,6 +1082,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hybridep_exchanges_with_itself),
     cmocka_unit_test(weights_are_quantised_each_step),
     cmocka_unit_test(attention_in_fp8),
+    cmocka_unit_test(head_in_mxfp8),
+    cmocka_unit_test(attention_may_be_in_8_bits),
+    cmocka_unit_test(rope_of_single_operations),
     cmocka_unit_test(more_sms_exchange_faster),
     cmocka_unit_test(operations_are_repeated),
     cmocka_unit_test(adapters_drop_out_where_said),

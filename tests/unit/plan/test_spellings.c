@@ -165,6 +165,23 @@ static void kernels_of_norms_and_linears(void **state)
     CHECK_SPELLINGS(*state, linears, linears)
 }
 
+/* Bridge knows one model with biased experts, gpt-oss, whose positions are YaRN's. */
+static void rope_of_single_operations(void **state)
+{
+    static const struct spelling rope[] = {
+        {NULL, "--bf16", false},
+        {NULL, "--bf16 --position-embedding-type rope", false},
+        {NULL, "--bf16 --position-embedding-type rope --no-rope-fusion", true},
+        {NULL, "--bf16 --position-embedding-type yarn", true},
+        {"bridge", "", false},
+        {"bridge", "apply_rope_fusion: false", true},
+        {"bridge", "add_bias_linear: true", true},
+        {"megatron", "add_bias_linear: true", false},
+        {"automodel", "add_bias_linear: true", false},
+    };
+    CHECK_SPELLINGS(*state, rope, rope_apart)
+}
+
 static void fp8_of_attention_and_activations(void **state)
 {
     static const struct spelling attention[] = {
@@ -173,6 +190,13 @@ static void fp8_of_attention_and_activations(void **state)
         {"bridge", "fp8_multi_head_attention: true", true},
     };
     CHECK_SPELLINGS(*state, attention, fp8_attention)
+    static const struct spelling head[] = {
+        {NULL, "--bf16", false},
+        {NULL, "--bf16 --fp8-format e4m3 --fp8-recipe mxfp8 --fp8-output-proj", true},
+        {"bridge", "", false},
+        {"bridge", "fp8_output_proj: true", true},
+    };
+    CHECK_SPELLINGS(*state, head, fp8_output)
     static const struct spelling stores[] = {
         {"bridge", "", false},
         {"bridge", "activation_func_fp8_input_store: true", true},
@@ -221,6 +245,10 @@ static void what_nobody_states(void **state)
                UNSTATED_STAGES | UNSTATED_OVERLAP | UNSTATED_MODULES);
     check_open(plan_config(a, "megatron", "ep: 2\nrecompute_granularity: selective")->unstated,
                UNSTATED_SWITCHES | UNSTATED_OVERLAP | UNSTATED_MODULES, UNSTATED_RECOMPUTE);
+    check_open(plan_config(a, "bridge", "precision: mxfp8")->unstated, UNSTATED_NARROW, 0);
+    check_open(plan_config(a, "bridge", "precision: mxfp8\nfp8_dot_product_attention: false")
+                   ->unstated,
+               0, UNSTATED_NARROW);
     check_open(plan_config(a, "megatron", "ep: 2\ntp_comm_overlap: false")->unstated,
                UNSTATED_OVERLAP, UNSTATED_SWITCHES);
     check_open(plan_config(a, "bridge",
@@ -599,6 +627,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(kernels_of_attention),
     cmocka_unit_test(kernels_of_experts),
     cmocka_unit_test(kernels_of_norms_and_linears),
+    cmocka_unit_test(rope_of_single_operations),
     cmocka_unit_test(fp8_of_attention_and_activations),
     cmocka_unit_test(what_nobody_states),
     cmocka_unit_test(recompute_words),
