@@ -4,11 +4,13 @@
 set(MOEPLAN_FAST
     base/arena.c base/buf.c base/edit.c base/json.c base/map.c base/num.c base/path.c base/print.c base/quote.c base/str.c
     base/utf8.c base/value.c base/version.c
-    choose/attempt.c choose/finalists.c choose/room.c choose/settled.c choose/spots.c choose/visit.c
+    choose/attempt.c choose/finalists.c choose/kinds.c choose/order.c choose/prefer.c choose/present.c choose/room.c
+    choose/settled.c choose/space.c choose/spots.c choose/variants.c choose/visit.c
     cmd/answer.c cmd/member.c
     cost/comm.c cost/kernel.c cost/layer.c cost/memory.c cost/memory_activation.c cost/memory_floor.c
     cost/memory_holding.c cost/memory_layer.c cost/memory_pipeline.c cost/memory_stage.c cost/memory_state.c
-    cost/pipeline.c cost/sharding.c cost/split.c cost/time.c
+    cost/pipeline.c cost/sharding.c cost/split.c cost/split_row.c cost/time.c cost/time_layers.c
+    cost/timing.c
     diag/diag.c diag/source.c diag/suppress.c
     emit/json_writer.c emit/report.c
     doc/duplicate.c doc/json.c doc/literal.c doc/node.c doc/value.c doc/yaml.c
@@ -21,6 +23,7 @@ set(MOEPLAN_FAST
     facts/shell_bracket.c facts/shell_file.c facts/shell_run.c facts/shell_var.c facts/shell_word.c facts/strangers.c
     facts/words.c
     flow/validate.c
+    plan/config.c plan/ffn_moe.c plan/knob.c plan/op_kinds.c plan/op_list.c
     rules/defaults.c rules/finding.c rules/memo.c rules/override.c rules/remedy.c rules/run.c rules/subset.c)
 set(MOEPLAN_SMALL_LAYERS diag emit lsp cmd) # run once a question: small rather than fast
 

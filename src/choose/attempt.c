@@ -22,6 +22,21 @@ bool search_matters(const struct search *s, double step_s, double wish)
     return s->request->exhaustive || is_wanted(s, step_s * prefer_factor(wish), step_s);
 }
 
+bool search_any_matters(struct search *s, double around, const struct least_seconds *least,
+                        int most_vpp, double wish)
+{
+    bool any = false;
+    for (int risky = 0; risky < 2 && !any; risky++) {
+        const struct variants_least *x = &s->group->variants_least[risky];
+        s->risky = risky;
+        double bound = around + spots_bound(&s->spots, &s->c, &x->rates, most_vpp);
+        if (least) bound = larger(bound, risky ? least->any : least->safe);
+        any = x->any && search_matters(s, bound, wish + x->wish);
+    }
+    s->risky = false;
+    return any;
+}
+
 void search_set_spot(struct search *s, const struct spot *spot, int vpp)
 {
     s->group = s->spots.groups.items[spot->group];
@@ -330,6 +345,7 @@ static void try_offload(struct search *s, const struct spot *spot, double wish, 
     bool slow = s->offload_alone && !s->request->exhaustive;
     uint64_t left = states_left(s, offload);
     if (left) x.seconds = cpu_seconds(s, &present_kind(s)->offloads[offload]);
+    if (x.seconds > 0 && !search_any_matters(s, x.seconds, NULL, s->c.knobs.vpp, wish)) return;
     for (; left; left &= left - 1) {
         x.recompute = __builtin_ctzll(left);
         if (is_idle(s, &x)) continue;

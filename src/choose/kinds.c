@@ -142,6 +142,14 @@ static void find_offloads(const struct kinds *all, struct config *c, struct kind
     c->knobs = spot;
 }
 
+/* ---- what makes a kind ---- */
+
+/* Beside the bits of move_need: the ranks whose tokens are gathered, and what stands behind. */
+enum { RANKS_BITS = 12 };
+static const uint64_t ALONE = (uint64_t)1 << (NEED_BITS + RANKS_BITS), SHARED = ALONE << 1,
+                      EXPERTS_SHARED = ALONE << 2, RESHARDS = ALONE << 3, GROUPS = ALONE << 4,
+                      of_groups = 3 * GROUPS; /* two bits of move_groups */
+
 /* ---- what needs the least ---- */
 
 /* Makes a spot the whole model on a rank, with sequences so long that the activations are what
@@ -490,12 +498,27 @@ static void find_step(struct kinds *all, struct config *c, const struct combinat
                                            lean->states[i + LEAN_PASSES], sizeof *lean->states);
 }
 
+/* Groups of ranks that hold the same shards free no memory: what is leanest without them is so
+   where there can be some. NULL: it is not known of such a kind. */
+static struct lean *lean_of_others(const struct kinds *all, const struct kind *kind, int offload,
+                                   bool whole)
+{
+    for (size_t i = 0; i < all->items.n; i++) {
+        const struct kind *other = &all->items.items[i];
+        struct lean *lean = other->leans[offload][whole];
+        if (lean && !((other->given ^ kind->given) & ~of_groups)) return lean;
+    }
+    return NULL;
+}
+
 bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute, int end,
                      struct config *c)
 {
     struct kind *k = &all->items.items[kind];
     space_set(k->recompute[recompute], c);
-    struct lean **known = &k->leans[offload][c->knobs.recompute == RECOMPUTE_FULL];
+    bool whole = c->knobs.recompute == RECOMPUTE_FULL;
+    struct lean **known = &k->leans[offload][whole];
+    if (!*known) *known = lean_of_others(all, k, offload, whole);
     if (!*known) *known = find_leans(all, c, &k->offloads[offload]);
     struct lean *lean = *known;
     if (end >= LEAN_ENDS && !lean->has_formats) return false;
@@ -509,11 +532,6 @@ bool kinds_make_lean(struct kinds *all, size_t kind, int offload, int recompute,
 
 /* ---- the whole ---- */
 
-/* Beside the bits of move_need: the ranks whose tokens are gathered, and what stands behind. */
-enum { RANKS_BITS = 12 };
-static const uint64_t ALONE = (uint64_t)1 << (NEED_BITS + RANKS_BITS), SHARED = ALONE << 1,
-                      EXPERTS_SHARED = ALONE << 2, RESHARDS = ALONE << 3,
-                      GROUPS = ALONE << 4; /* and the next: move_groups */
 /* How keys are exchanged makes no module cheaper to repeat. */
 static const uint64_t of_recompute = (((uint64_t)1 << NEED_BITS) - 1) & ~(uint64_t)NEED_CP;
 

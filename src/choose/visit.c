@@ -12,23 +12,6 @@ static bool is_barred(struct search *s)
     return search_note_rejection(s, r->barred ? r->barred(r->context, &s->c) : NULL);
 }
 
-/* Whether any plan on the present spot matters which takes at least so many seconds, with its
-   virtual stages or up to so many. */
-static bool any_matters(struct search *s, const struct least_seconds *least, int most_vpp,
-                        double wish)
-{
-    bool any = false;
-    for (int risky = 0; risky < 2 && !any; risky++) {
-        const struct variants_least *x = &s->group->variants_least[risky];
-        s->risky = risky;
-        double bound = s->around + spots_bound(&s->spots, &s->c, &x->rates, most_vpp);
-        if (least) bound = larger(bound, risky ? least->any : least->safe);
-        any = x->any && search_matters(s, bound, wish + x->wish);
-    }
-    s->risky = false;
-    return any;
-}
-
 /* From here on bounds are of the present stages alone, until they are left. */
 static void take_schedule(struct search *s)
 {
@@ -45,7 +28,8 @@ static uint32_t offloads_asked(const struct search *s)
 /* Whether any plan with offload matters. What has room with it is asked where nothing else has. */
 static bool offload_matters(struct search *s, int most_vpp, double wish)
 {
-    return present_kind(s)->n_offloads > 1 && any_matters(s, NULL, most_vpp, wish);
+    return present_kind(s)->n_offloads > 1 &&
+           search_any_matters(s, s->around, NULL, most_vpp, wish);
 }
 
 /* Whether anything on the present stages matters with what offload was asked (offloads_asked), of
@@ -54,7 +38,7 @@ static bool asked_matters(struct search *s, uint64_t never, double wish)
 {
     int vpp = s->c.knobs.vpp;
     struct least_seconds least = order_bound(s, never, vpp);
-    return any_matters(s, &least, vpp, wish);
+    return search_any_matters(s, s->around, &least, vpp, wish);
 }
 
 /* Whether anything on them does that offloads more, where that is tried. */
@@ -69,7 +53,7 @@ static void visit_stages(struct search *s, const struct turn *turn, bool more, b
     double wish = turn->spot->wish + search_wish(s, PART_STAGES);
     uint64_t never = turn->never[more];
     bool asked = plain || s->offload_alone;
-    if (!any_matters(s, NULL, s->c.knobs.vpp, wish) || is_barred(s)) return;
+    if (!search_any_matters(s, s->around, NULL, s->c.knobs.vpp, wish) || is_barred(s)) return;
     spots_recall_schedule(&s->spots);
     room_forget(s);
     asked = asked && asked_matters(s, never, wish);
@@ -181,7 +165,8 @@ static void visit_near(struct search *s, const struct turn *turn, struct stages 
     double wish = turn->spot->wish;
     int most = x->values[x->n - 1];
     search_set_spot(s, turn->spot, x->values[0]);
-    bool any = any_matters(s, &turn->least[more], most, wish), plain = any && !s->offload_alone;
+    bool any = search_any_matters(s, s->around, &turn->least[more], most, wish),
+         plain = any && !s->offload_alone;
     if (!any && (s->offload_alone || !offload_matters(s, most, wish))) return;
     s->least_vpp = x->values[0], s->most_vpp = most;
     settled_start(s);

@@ -254,6 +254,10 @@ void visit_with_offload(struct search *s);
 
 /* ---- attempt.c ---- */
 
+/* Whether any plan on the present spot matters that takes at least so many seconds, and these
+   around its passes, with its virtual stages or up to so many. `least` may be NULL. */
+bool search_any_matters(struct search *s, double around, const struct least_seconds *least,
+                        int most_vpp, double wish);
 /* Makes a spot the present one. */
 void search_set_spot(struct search *s, const struct spot *spot, int vpp);
 /* Whether a plan of the present layout that takes at least `step_s` would change anything. */
