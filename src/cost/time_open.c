@@ -96,8 +96,8 @@ static bool overlaps_exchange(const struct config *c)
     return c->knobs.overlap_ep;
 }
 
-/* MLPerf's adapters attend in 8 bits, and so do most recipes of Bridge that capture whole iterations
-   in MXFP8, of which half have such a head too. */
+/* MLPerf's adapters attend in 8 bits, and so do most recipes of Bridge that capture whole
+   iterations in MXFP8, of which half have such a head too. */
 static bool attend_in_8_bits(struct config *c)
 {
     struct knobs *k = &c->knobs;

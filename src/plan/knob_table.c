@@ -231,17 +231,17 @@ static bool has_rotary_positions(const struct facts *f)
            !str_is(positions, "none");
 }
 
-/* The fused kernel is for plain rotary positions alone (megatron/training/arguments.py; bridge/utils/
-   fusions.py, validate_rope_fusion_compatibility). MLA has kernels of its own. */
+/* The fused kernel is for plain rotary positions alone (megatron/training/arguments.py; Bridge's
+   utils/fusions.py, validate_rope_fusion_compatibility). MLA has kernels of its own. */
 static void settle_rope(const struct facts *f, struct config *c)
 {
     struct str positions = facts_str(f, P_position_embedding_type);
     bool others = str_is(positions, "yarn") || str_is(positions, "mrope");
-    bool yarn = config_traits(c)->biased_experts_have_yarn && c->model.experts > 0 &&
-                c->model.add_bias;
+    bool yarn =
+        config_traits(c)->biased_experts_have_yarn && c->model.experts > 0 && c->model.add_bias;
     bool apart = others || yarn || !facts_bool(f, P_apply_rope_fusion, true);
-    c->knobs.rope_apart = config_traits(c)->megatron_words && has_rotary_positions(f) &&
-                          !c->model.mla && apart;
+    c->knobs.rope_apart =
+        config_traits(c)->megatron_words && has_rotary_positions(f) && !c->model.mla && apart;
 }
 
 /* Below 0 it is over the largest microbatch's rows, which nobody knows before a run. */

@@ -245,8 +245,7 @@ static void rows_that_fill_an_expert_up_are_kept(void **state)
     assert_near(measured(c, kind).kept - before, 128 * (2 * 1024 + 2 * 3 * 512 + 4), 1e-12);
 }
 
-/* MXFP8's head has copies by rows and by columns with their scales, and so has the logits' gradient.
- */
+/* MXFP8's head has copies by rows and by columns with their scales, as has the logits' gradient. */
 static void copies_of_a_head_in_mxfp8(void **state)
 {
     struct config *c = round_plan(*state, "bridge", "", "");

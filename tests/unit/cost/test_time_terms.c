@@ -529,7 +529,7 @@ static void head_in_mxfp8(void **state)
     assert_near(layer_head(&t).forward.gemm, wide.forward.gemm, 1e-9);
 }
 
-/* Of a plan that does not say how attention computes the interval reaches to attention in 8 bits. */
+/* A plan that does not say how attention computes may have it in 8 bits. */
 static void attention_may_be_in_8_bits(void **state)
 {
     struct config *c = round_plan(*state, "bridge", "", "");

@@ -246,9 +246,9 @@ static void what_nobody_states(void **state)
     check_open(plan_config(a, "megatron", "ep: 2\nrecompute_granularity: selective")->unstated,
                UNSTATED_SWITCHES | UNSTATED_OVERLAP | UNSTATED_MODULES, UNSTATED_RECOMPUTE);
     check_open(plan_config(a, "bridge", "precision: mxfp8")->unstated, UNSTATED_NARROW, 0);
-    check_open(plan_config(a, "bridge", "precision: mxfp8\nfp8_dot_product_attention: false")
-                   ->unstated,
-               0, UNSTATED_NARROW);
+    check_open(
+        plan_config(a, "bridge", "precision: mxfp8\nfp8_dot_product_attention: false")->unstated, 0,
+        UNSTATED_NARROW);
     check_open(plan_config(a, "megatron", "ep: 2\ntp_comm_overlap: false")->unstated,
                UNSTATED_OVERLAP, UNSTATED_SWITCHES);
     check_open(plan_config(a, "bridge",
