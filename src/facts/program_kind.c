@@ -55,7 +55,8 @@ const struct program_kind *program_kind_of(const struct node *doc)
         if (is_proven(&program_kinds[i], doc)) return &program_kinds[i];
     for (uint32_t i = 0; i < program_kind_count; i++) {
         const struct program_kind *kind = &program_kinds[i];
-        if (kind->n_proof == 1 && is_there_but_for_a_slip(doc, kind->proof[0])) return kind;
+        if (kind->n_keys && kind->n_proof == 1 && is_there_but_for_a_slip(doc, kind->proof[0]))
+            return kind;
     }
     return NULL;
 }
