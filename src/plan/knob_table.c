@@ -639,7 +639,7 @@ const struct knob knob_table[] = {
     CODE(P_NONE, KNOB_BOOL, muon, NONE, settle_optimizer, say_nothing),
     CODE(P_NONE, KNOB_BOOL, layer_wise_optimizer, NONE, NULL, say_nothing),
     CODE(P_bias_swiglu_fusion, KNOB_BOOL, act_fusion, NONE, settle_activation, say_nothing),
-    CODE(P_NONE, KNOB_BOOL, reshard_stated, NONE, NULL, say_nothing),
+    CODE(P_NONE, KNOB_BOOL, reshard_stated, NONE, NULL, say_resharding),
     CODE(P_NONE, KNOB_BOOL, repeats_parts, NONE, settle_parts, say_nothing),
     CODE(P_optimizer_foreach, KNOB_BOOL, steps_singly, NONE, NULL, say_nothing),
     CODE(P_peft_dim, KNOB_INT, lora_rank, 0, settle_adapters, say_nothing),
