@@ -30,6 +30,13 @@ expect() { # STATUS TEXT COMMAND…: the status, and the text somewhere in stdou
 has() { grep -qF -- "$1" "$dir/out" || fail "no \"$1\""; }
 lacks() { ! grep -qF -- "$1" "$dir/out" || fail "there is \"$1\""; }
 
+# What is told of files, a line each, in ./out: that a line of it is there, and that a pattern is nowhere.
+concise() { "$moeplan" validate --format concise --min-severity warning "$@" >out 2>/dev/null || :; }
+found() { # LINE RULE TEXT
+    grep -q ":$1:[0-9]*: [a-z]*\[$2\]: .*$3" out || fail "no $2 at line $1: $3"
+}
+none() { ! grep -q "$1" out || fail "there is $1"; }
+
 # A plan of 64 H100, with further lines of its own.
 plan64() { # LINE…
     printf '%s\n' "moeplan: 1" "framework: megatron" "model: qwen3-30b-a3b" "platform: h100" "gpus: 64" "seq: 4096" "mbs: 1" \

@@ -137,7 +137,8 @@ enum fsdp {
 enum attention_backend { ATTN_FLASH, ATTN_FUSED, ATTN_UNFUSED, ATTN_SDPA, ATTN_FLEX, ATTN_AUTO };
 /* TE: a GEMM an expert on several streams (Transformer Engine's grouped linear). GROUPED: all local
    experts in one kernel (torch._grouped_mm, CUTLASS, TE's grouped tensors). LOOP: expert by expert.
-   FUSED: TE's op fuser makes one operation of products and activation. */
+   SLICES: the same over slices of one tensor, as AutoModel's MoE classes do. FUSED: TE's op fuser
+   makes one operation of products and activation. */
 enum experts_kernel { EXPERTS_TE, EXPERTS_GROUPED, EXPERTS_LOOP, EXPERTS_SLICES, EXPERTS_FUSED };
 /* TE: one kernel, which keeps a number a row. TORCH: PyTorch's own. COMPILED: in fp32, made one
    kernel by torch.compile. */

@@ -3,11 +3,6 @@
 # Slips of people in real files: each is told at its line, with what was meant.
 . "$(dirname "$0")/../helpers.sh"
 cd "$dir"
-concise() { "$moeplan" validate --format concise --min-severity warning "$@" >out 2>/dev/null || :; }
-found() { # LINE RULE TEXT
-    grep -q ":$1:[0-9]*: [a-z]*\[$2\]: .*$3" out || fail "no $2 at line $1: $3"
-}
-none() { ! grep -q "$1" out || fail "there is $1"; }
 
 # variables that libraries read, in the ways in which files set them
 cat >e.sh <<EOF

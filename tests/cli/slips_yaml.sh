@@ -3,11 +3,6 @@
 # Slips in YAML files of programs and of AutoModel, and in lists that nobody runs.
 . "$(dirname "$0")/../helpers.sh"
 cd "$dir"
-concise() { "$moeplan" validate --format concise --min-severity warning "$@" >out 2>/dev/null || :; }
-found() { # LINE RULE TEXT
-    grep -q ":$1:[0-9]*: [a-z]*\[$2\]: .*$3" out || fail "no $2 at line $1: $3"
-}
-none() { ! grep -q "$1" out || fail "there is $1"; }
 
 # keys below lists and below names of Megatron-LM's; a mapping whose only key lost its colon; a degree below zero
 cat >rl.yaml <<'EOF'
