@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "command.h"
 #include "facts/recipe.h"
+#include "facts/shell_state.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,14 +74,14 @@ static bool stays_text_in_automodel(struct str s)
            str_find(s, '"') == s.n && str_find(s, '\'') == s.n;
 }
 
-/* Text that the format can hold as it is: not empty, no NUL, UTF-8, and not the two bytes that the
-   shell's reader keeps for itself. */
+/* Text that the format can hold as it is: not empty, no NUL, UTF-8, and not the three bytes that
+   the shell's reader keeps for itself. */
 static bool is_text(const struct output *o, struct str s)
 {
     bool ascii;
     if (strstr(o->line, "automodel") && !stays_text_in_automodel(s)) return false;
     for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] <= 2 && s.p[i] >= 0) return false;
+        if (s.p[i] <= SHELL_FOLDER && s.p[i] >= 0) return false;
     return s.n > 0 && utf8_check(s, &ascii) == s.n;
 }
 
