@@ -22,7 +22,7 @@ static void fuzz_log(struct arena *a, struct str text)
     while (str_split(&text, '\n', &line))
         run_log_line(&log, line);
     struct run_summary s = run_log_summary(a, &log);
-    double most = 0;
+    double most = log.average_s; /* what a benchmark says of all its steps stands for them */
     for (size_t i = 0; i < log.steps.n; i++)
         if (log.steps.items[i].step_s > most) most = log.steps.items[i].step_s;
     if (s.step_s > most || s.step_s < 0 || s.steady_steps > log.steps.n) abort();
