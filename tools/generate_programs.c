@@ -143,15 +143,15 @@ static void write_parser(struct generator *g, const struct node *root)
 static void write_program(struct generator *g, const struct node *root)
 {
     static const char *const known[] = {
-        "moeplan", "kind",     "name",     "title", "source",     "commit",   "date",
-        "proof",   "sections", "commands", "model", "checks",     "prefixes", "flags",
-        "keys",    "parser",   "words",    "world", "world_when", "sizes",    "inherits",
-        "keeps",   "release",  "presets",  "makes", "means",      "lifts",    NULL};
+        "moeplan",  "kind",     "name",       "title",   "source",   "commit", "date",    "proof",
+        "sections", "commands", "model",      "checks",  "prefixes", "flags",  "keys",    "parser",
+        "words",    "world",    "world_when", "sizes",   "inherits", "keeps",  "release", "presets",
+        "makes",    "means",    "lifts",      "scripts", NULL};
     static const char *const texts[] = {"name",       "title",    "source",  "model",
                                         "world_when", "inherits", "release", NULL};
     static const char *const lists[] = {"proof", "sections", "commands", "prefixes",
                                         "world", "sizes",    "keeps",    "presets",
-                                        "means", "lifts",    NULL};
+                                        "means", "lifts",    "scripts",  NULL};
     tables_check_keys(g, root, known);
     buf_add_char(&g->out, '{');
     for (size_t i = 0; texts[i]; i++)

@@ -367,7 +367,7 @@ const struct command command_calibrate = {
     .min_arguments = 0,
     .max_arguments = -1,
     .examples = "run.log --recipe plan.yaml",
-    .help = "The user's own coefficients, from training logs and microbenchmarks",
+    .help = "Fit the estimates to your own GPUs, from training logs and microbenchmarks",
     .details =
         "LOG is a training log of Megatron-LM, Megatron-Bridge or NeMo AutoModel, or what\n"
         "tools/microbenchmark.py wrote. The platform file goes to stdout or -o FILE, for "

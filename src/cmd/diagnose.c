@@ -259,7 +259,7 @@ const struct command command_diagnose = {
     .min_arguments = 1,
     .max_arguments = -1,
     .examples = "metrics.yaml --plan plan.yaml",
-    .help = "Whether a run is as fast as it should be, the wall it stands at, and fixes in order",
+    .help = "Whether a run is as fast as it should be, what limits it, and fixes in order",
     .details = "METRICS are training logs of Megatron-LM, Megatron-Bridge or NeMo AutoModel of any "
                "size, Chrome traces of\n"
                "PyTorch's profiler, CSV of nsys stats (cuda_gpu_trace, cuda_gpu_kern_sum), or YAML "

@@ -230,16 +230,17 @@ static void add_next(const struct offers *all, const struct offer *taken, struct
 {
     size_t other = taken->rank == 1 ? 2 : 1;
     buf_add(out, STR("\n" MARK_HEADING "next" MARK_END ": add to this command\n"));
-    buf_printf(out, MARK_CODE "  --take %zu --format %s -o FILE" MARK_END "\n", taken->rank,
-               emitter_of(taken->framework)->format);
+    buf_printf(out,
+               MARK_CODE "  --take %zu --format %s -o FILE" MARK_END "  layout %zu as a file\n",
+               taken->rank, emitter_of(taken->framework)->format, taken->rank);
     if (other <= all->n)
         buf_printf(out, MARK_CODE "  --take %zu" MARK_END "                 layout %zu instead\n",
                    other, other);
     buf_add(out, STR(MARK_CODE "  --save-dir DIR" MARK_END
                                "           its plan, launch file, reasons, JSON and CSV\n"));
     buf_add(out, STR(MARK_CODE "  --why --next --verify" MARK_END
-                               "  reasons, what to try, how to check; " MARK_CODE "--full" MARK_END
-                               " all of it\n"));
+                               "    reasons, what to try, how to check; " MARK_CODE
+                               "--full" MARK_END " all of it\n"));
 }
 
 /* Whether more is assumed than what the question says so of itself. */

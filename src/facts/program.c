@@ -15,28 +15,6 @@
 
 /* ---- by name ---- */
 
-/* Scripts of Megatron-LM's repository that read its arguments and add none of their own, those of
-   older releases too. */
-static const struct {
-    const char *script;
-    enum program_task task;
-} own_scripts[] = {
-    {"pretrain_gpt.py", TASK_TRAINING},
-    {"pretrain_mamba.py", TASK_TRAINING},
-    {"pretrain_hybrid.py", TASK_TRAINING},
-    {"pretrain_bert.py", TASK_TRAINING},
-    {"pretrain_t5.py", TASK_TRAINING},
-    {"pretrain_ict.py", TASK_TRAINING},
-    {"pretrain_retro.py", TASK_UNSAID}, /* a folder of its own sets lengths and data */
-    {"train_rl.py", TASK_TRAINING},
-    {"run_text_generation_server.py", TASK_INFERENCE},
-    {"run_dynamic_text_generation_server.py", TASK_INFERENCE},
-    {"run_mamba_text_generation_server.py", TASK_INFERENCE},
-    {"gpt_static_inference.py", TASK_INFERENCE},
-    {"gpt_dynamic_inference.py", TASK_INFERENCE},
-    {"gpt_dynamic_inference_with_coordinator.py", TASK_INFERENCE},
-};
-
 /* What names of scripts say, by the first part that is found. */
 static const struct {
     const char *part;
@@ -57,15 +35,25 @@ static enum program_task task_of_name(struct str name)
     return TASK_UNSAID;
 }
 
+/* By enum program_task; NULL: nobody says. */
+static const char *const task_words[] = {NULL, "training", "inference", "evaluation", "conversion"};
+
+static enum program_task task_of_word(struct str word)
+{
+    int task = TASK_CONVERSION;
+    while (task > TASK_UNSAID && !str_is(word, task_words[task]))
+        task--;
+    return (enum program_task)task;
+}
+
 struct program program_of(struct str script)
 {
-    struct str name = str_last_part(script, '/');
-    for (size_t i = 0; i < sizeof own_scripts / sizeof *own_scripts; i++)
-        if (str_is(name, own_scripts[i].script))
-            return (struct program){.origin = PROGRAM_MEGATRON,
-                                    .task = own_scripts[i].task,
-                                    .script = script,
-                                    .own_script = true};
+    struct str name = str_last_part(script, '/'), task;
+    if (program_kind_script(program_kind_named("megatron-lm"), name, &task))
+        return (struct program){.origin = PROGRAM_MEGATRON,
+                                .task = task_of_word(task),
+                                .script = script,
+                                .own_script = true};
     return (struct program){.origin = PROGRAM_OTHER, .task = task_of_name(name), .script = script};
 }
 
@@ -264,9 +252,8 @@ static bool is_newer_than_removed(const struct facts *f)
 static void set_facts(struct facts *f)
 {
     static const char *const origins[] = {"unsaid", "other", "fork", "megatron"};
-    static const char *const tasks[] = {NULL, "training", "inference", "evaluation", "conversion"};
     set_word(f, P_program, origins[f->program.origin]);
-    set_word(f, P_program_task, tasks[f->program.task]);
+    set_word(f, P_program_task, task_words[f->program.task]);
     facts_set(f, P_program_told, value_bool(f->program.told || is_newer_than_removed(f)),
               ORIGIN_DERIVED, NULL, STR("the launch"));
 }

@@ -231,6 +231,17 @@ struct str program_kind_lifter(const struct program_kind *kind, struct str rule,
     return (struct str){"", 0};
 }
 
+bool program_kind_script(const struct program_kind *kind, struct str name, struct str *task)
+{
+    for (size_t i = 0; kind && i < kind->n_scripts; i++) {
+        struct str words = kind->scripts[i], script;
+        if (!str_split(&words, ' ', &script) || !str_eq(script, name)) continue;
+        *task = words;
+        return true;
+    }
+    return false;
+}
+
 bool program_setting_is_told(const struct program_setting *s)
 {
     bool any_text = s->type == PARAM_STRING && !s->n_choices;

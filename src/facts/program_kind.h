@@ -60,6 +60,9 @@ struct program_kind {
     const struct str *lifts; /* "FLAG RULE": a rule of Megatron-LM's that does not hold with one of
                                 its own flags */
     size_t n_lifts;
+    const struct str *scripts; /* "NAME TASK": those of its repository that take its flags and add
+                                  none, with what they do */
+    size_t n_scripts;
     struct str world_when;      /* a dotted key, and the value of it with which they all train */
     const struct str *prefixes; /* of flags that it makes of another program's settings */
     size_t n_prefixes;
@@ -93,6 +96,9 @@ bool program_kind_means(const struct program_kind *kind, struct str key);
 /* The flag of the program's own with which a rule of an id does not hold, after *from of the list,
    which moves behind it; empty: there are no more. */
 struct str program_kind_lifter(const struct program_kind *kind, struct str rule, size_t *from);
+/* Whether the program has a script of that name, with what it does in *task: training, inference,
+   evaluation, conversion or unsaid. */
+bool program_kind_script(const struct program_kind *kind, struct str name, struct str *task);
 /* Whether it is known what the setting takes beside text, and whether it takes a word. */
 bool program_setting_is_told(const struct program_setting *s);
 bool program_setting_takes(const struct program_setting *s, struct str word);

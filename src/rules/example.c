@@ -23,7 +23,9 @@ __attribute__((format(printf, 2, 3))) static void complain(struct builder *b, co
     va_start(args, format);
     struct str text = arena_vprintf(b->diags->arena, format, args);
     va_end(args);
-    diag_add(b->diags, SEVERITY_ERROR, "rule-example", b->example->at,
+    const struct span *at = b->rule->examples_at;
+    diag_add(b->diags, SEVERITY_ERROR, "rule-example",
+             at ? at[b->example - b->rule->examples] : (struct span){0},
              "%.*s: %s example %.*s: %.*s", STR_ARG(b->rule->id), b->example->good ? "good" : "bad",
              STR_ARG(b->example->facts), STR_ARG(text));
     b->failed = true;

@@ -74,12 +74,12 @@ static void file_read(struct loader *l, const struct node *file)
                                        "variables",   "guides", "overrides",
                                        "assumptions", "rules",  NULL};
     record_check_keys(l, file, keys);
-    for (int k = 0; k < FRAMEWORK_COUNT; k++)
-        l->in[k] = (struct version_range){.applies = true};
+    static const struct version_range every[FRAMEWORK_COUNT] = {
+        {.applies = true}, {.applies = true}, {.applies = true}};
     l->variables.n = 0;
     const struct node *variables = node_get(file, STR("variables"));
     const struct node *frameworks = node_get(file, STR("frameworks"));
-    if (frameworks) record_frameworks(l, frameworks, l->in);
+    l->in = frameworks ? record_frameworks(l, frameworks) : every;
     struct node_list guides = list_of(l, file, "guides");
     static const char *const lists[] = {"rules", "overrides",
                                         "assumptions"}; /* by enum rule_role */

@@ -76,16 +76,16 @@ static void framework_read(struct loader *l, const struct node *name, const stru
     in[framework] = range ? range_read(l, range) : (struct version_range){.applies = true};
 }
 
-void record_frameworks(struct loader *l, const struct node *node, struct version_range *in)
+const struct version_range *record_frameworks(struct loader *l, const struct node *node)
 {
-    for (int k = 0; k < FRAMEWORK_COUNT; k++)
-        in[k] = (struct version_range){0};
+    struct version_range *in = ARENA_ARRAY(l->arena, struct version_range, FRAMEWORK_COUNT);
     if (node->kind == NODE_SCALAR || !node->n)
         record_error(l, node, "frameworks must be a list of names or a mapping to version ranges");
     else
         for (size_t i = 0; i < node->n; i++)
             framework_read(l, node->kind == NODE_MAP ? node->keys[i] : node->items[i],
                            node->kind == NODE_MAP ? node->items[i] : NULL, in);
+    return in;
 }
 
 /* ---- expressions ---- */
@@ -373,7 +373,7 @@ static void read_frameworks(struct loader *l, const struct key *key, const struc
                             struct rule *r)
 {
     (void)key;
-    record_frameworks(l, node, r->in);
+    r->in = record_frameworks(l, node);
 }
 
 static void read_conditions(struct loader *l, const struct key *key, const struct node *node,
@@ -535,7 +535,7 @@ static size_t examples_count(const struct node *list)
 }
 
 static size_t examples_add(struct loader *l, const struct node *list, bool good,
-                           struct rule_example *out)
+                           struct rule_example *out, struct span *at)
 {
     size_t n = 0;
     for (size_t i = 0; i < examples_count(list); i++) {
@@ -547,7 +547,8 @@ static size_t examples_add(struct loader *l, const struct node *list, bool good,
         check_example_keys(l, facts);
         struct buf text = buf_new(l->arena);
         json_add_value(&text, node_value(l->arena, facts, SCALAR_CORE));
-        out[n++] = (struct rule_example){good, buf_str(&text), node_span(l->diags, facts)};
+        at[n] = node_span(l->diags, facts);
+        out[n++] = (struct rule_example){good, buf_str(&text)};
     }
     return n;
 }
@@ -561,11 +562,13 @@ static void read_examples(struct loader *l, const struct key *key, const struct 
     }
     record_check_keys(l, node, (const char *const[]){"good", "bad", NULL});
     const struct node *good = node_get(node, STR("good")), *bad = node_get(node, STR("bad"));
-    struct rule_example *all =
-        ARENA_ARRAY(l->arena, struct rule_example, examples_count(good) + examples_count(bad));
-    r->n_examples = examples_add(l, good, true, all);
-    r->n_examples += examples_add(l, bad, false, all + r->n_examples);
+    size_t most = examples_count(good) + examples_count(bad);
+    struct rule_example *all = ARENA_ARRAY(l->arena, struct rule_example, most);
+    struct span *at = ARENA_ARRAY(l->arena, struct span, most);
+    size_t n = examples_add(l, good, true, all, at);
+    r->n_examples = n + examples_add(l, bad, false, all + n, at + n);
     r->examples = all;
+    r->examples_at = at;
 }
 
 #define MEMBER(name) offsetof(struct rule, name)
@@ -680,8 +683,8 @@ void record_read(struct loader *l, const struct node *node, enum rule_role role)
                        .severity = SEVERITY_WARNING,
                        .parameter = -1,
                        .margin = -1,
-                       .suite = l->suite};
-    memcpy(r->in, l->in, sizeof r->in);
+                       .suite = l->suite,
+                       .in = l->in};
     unsigned kind = kind_of(r);
     bool failed_before = l->failed;
     l->failed = false;

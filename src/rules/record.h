@@ -18,7 +18,7 @@ struct loader {
     VEC(const struct expr *) conditions;
     /* the file */
     struct str suite;
-    struct version_range in[FRAMEWORK_COUNT];
+    const struct version_range *in;      /* [FRAMEWORK_COUNT] */
     VEC(struct expr_variable) variables; /* the file's, then the record's */
 };
 
@@ -31,8 +31,9 @@ void record_check_keys(struct loader *l, const struct node *map, const char *con
 /* The scalar's text; false with an error when the node is none or is empty. `what` names it in the
    message. */
 bool record_text(struct loader *l, const struct node *node, const char *what, struct str *out);
-/* `frameworks`: a list of names or a mapping to version ranges. */
-void record_frameworks(struct loader *l, const struct node *node, struct version_range *in);
+/* `frameworks`: a list of names or a mapping to version ranges. [FRAMEWORK_COUNT] in the loader's
+   arena; a framework that is not named does not apply. */
+const struct version_range *record_frameworks(struct loader *l, const struct node *node);
 /* `variables`, of a file or a record: a list of {name, expression, doc}, or a mapping of names to
    expressions or {expression, doc}. Each may use those before it. */
 void record_variables(struct loader *l, const struct node *node);

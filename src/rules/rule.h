@@ -41,7 +41,6 @@ struct assignment {
 struct rule_example {
     bool good;
     struct str facts; /* the mapping as JSON text, parsed when the example runs */
-    struct span at;   /* nowhere in the built-in set */
 };
 
 /* The one change that is right: parameters that get a value (expressions over the facts of the
@@ -67,7 +66,7 @@ struct rule {
                           framework's default */
     bool plans_estimated; /* plans_silent, of what is estimated alone: no file says it */
     bool plans_never;     /* checks: what breaks them is never suggested, whatever the severity */
-    struct version_range in[FRAMEWORK_COUNT];
+    const struct version_range *in;       /* [FRAMEWORK_COUNT], shared with rules of the same */
     const struct expr *const *conditions; /* as written */
     const uint32_t
         *condition_numbers; /* the same as indices into the set's conditions, most shared first */
@@ -95,6 +94,7 @@ struct rule {
     bool upwards_free; /* guides: more than what is decided follows the guide as well */
     double uneven;     /* guides: what a size that is no power of two must gain beside its margin */
     const struct rule_example *examples;
+    const struct span *examples_at; /* [n_examples]; NULL in the built-in set */
     size_t n_examples;
 };
 

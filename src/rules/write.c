@@ -4,10 +4,11 @@
 #include "expr/expr.h"
 #include "rules/run.h"
 
-/* Each different expression is written once, under a number. */
+/* Each different expression is written once, under a number, and so is what a record is for. */
 struct writer {
     struct buf *out;
     struct map number_of; /* source -> number */
+    struct map ranges_of; /* ranges as C -> number */
     uint32_t n;
 };
 
@@ -96,17 +97,27 @@ static void member_conditions(struct writer *w, const struct rule *r)
     buf_add(w->out, STR(",\n"));
 }
 
-static void member_frameworks(struct writer *w, const struct rule *r)
+static struct str ranges_text(struct arena *a, const struct version_range *in)
 {
-    buf_add(w->out, STR("    .in = {"));
+    struct buf text = buf_new(a);
     for (int k = 0; k < FRAMEWORK_COUNT; k++) {
-        buf_printf(w->out, "{%s, ", r->in[k].applies ? "true" : "false");
-        ctext_str(w->out, r->in[k].from);
-        buf_add(w->out, STR(", "));
-        ctext_str(w->out, r->in[k].to);
-        buf_add(w->out, STR("}, "));
+        buf_printf(&text, "{%s, ", in[k].applies ? "true" : "false");
+        ctext_str(&text, in[k].from);
+        buf_add(&text, STR(", "));
+        ctext_str(&text, in[k].to);
+        buf_add(&text, STR("}, "));
     }
-    buf_add(w->out, STR("},\n"));
+    return buf_str(&text);
+}
+
+static void define_ranges(struct writer *w, const struct rule *r)
+{
+    struct arena *a = w->out->arena;
+    struct str text = ranges_text(a, r->in);
+    if (map_get(&w->ranges_of, text) >= 0) return;
+    buf_printf(w->out, "static const struct version_range in%zu[] = {%.*s};\n", w->ranges_of.n,
+               STR_ARG(text));
+    map_put(a, &w->ranges_of, text, (uint32_t)w->ranges_of.n);
 }
 
 static void assignments(struct writer *w, const struct assignment *set, size_t n)
@@ -151,7 +162,7 @@ static void member_examples(struct writer *w, const struct rule *r)
     for (size_t i = 0; i < r->n_examples; i++) {
         buf_printf(w->out, "\n        {%s, ", r->examples[i].good ? "true" : "false");
         ctext_str(w->out, r->examples[i].facts);
-        buf_add(w->out, STR(", {0}},"));
+        buf_add(w->out, STR("},"));
     }
     buf_add(w->out, STR("},\n"));
 }
@@ -179,7 +190,8 @@ static void write_rule(struct writer *w, const struct rule *r, size_t number)
     buf_printf(w->out, "    .confidence = %a, .margin = %a, .parameter = %d,\n", r->confidence,
                r->margin, r->parameter);
     buf_printf(w->out, "    .upwards_free = %d, .uneven = %a,\n", r->upwards_free, r->uneven);
-    member_frameworks(w, r);
+    buf_printf(w->out, "    .in = in%u,\n",
+               (unsigned)map_get(&w->ranges_of, ranges_text(w->out->arena, r->in)));
     member_conditions(w, r);
     member_expr(w, "rule", r->rule);
     member_at_defaults(w, r);
@@ -277,6 +289,8 @@ void rules_write_c(const struct rule_set *set, struct buf *out)
         define(&w, set->conditions[i]);
     for (size_t i = 0; i < set->n; i++)
         define_all(&w, set->items[i]);
+    for (size_t i = 0; i < set->n; i++)
+        define_ranges(&w, set->items[i]);
     for (size_t i = 0; i < set->n; i++)
         write_rule(&w, set->items[i], i);
     buf_add(out, STR("static const struct rule_set builtin = {\n"));

@@ -10,7 +10,7 @@ cat >e.sh <<EOF
 export NCCL_DEBG=INFO TP=1
 # export NCCL_SOCKET_IFNAM=eth0
 RUNTIME='{"env_vars": {"NCCL_NLVS_ENABLE": "0"}}'
-NCCL_IB_HC=mlx5; echo \$NCCL_IB_HC \${CUDA_DEVICE_MAX_CONNECTION:-1}
+NCCL_IB_HC=mlx5 NCCL_ALG=Ring; echo \$NCCL_IB_HC \${NCCL_ALG} \${CUDA_DEVICE_MAX_CONNECTION:-1}
 export NVTE_CK_USES_FWD_V3=1 HCCL_DEBUG=1 MY_NCCL_ALGOS=1
 PYTORCH_CUDA_ALOC_CONF=x torchrun --nproc-per-node 8 --nnode 1 --node_rnak 0 pretrain_gpt.py $sizes $data --rollout-rank 0
 EOF

@@ -5,6 +5,8 @@
 
 #include "facts/declared.h"
 #include "facts/param_ids.h"
+#include "facts/program.h"
+#include "facts/program_kind.h"
 #include "facts_unit.h"
 
 /* The reader that a text is given to, by its content. */
@@ -275,7 +277,37 @@ static void only_parameter_files_declare(void **state)
     assert_false(good);
 }
 
+static void megatrons_own_scripts_are_known_by_name(void **state)
+{
+    static const struct {
+        const char *script;
+        enum program_origin origin;
+        enum program_task task;
+    } cases[] = {
+        {"/opt/Megatron-LM/pretrain_gpt.py", PROGRAM_MEGATRON, TASK_TRAINING},
+        {"pretrain_retro.py", PROGRAM_MEGATRON, TASK_UNSAID},
+        {"examples/inference/gpt/gpt_static_inference.py", PROGRAM_MEGATRON, TASK_INFERENCE},
+        {"my_pretrain_gpt.py", PROGRAM_OTHER, TASK_TRAINING},
+        {"hop.py", PROGRAM_OTHER, TASK_UNSAID},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct program p = program_of(str_of(cases[i].script));
+        assert_int_equal(p.origin, cases[i].origin);
+        assert_int_equal(p.task, cases[i].task);
+        assert_int_equal(p.own_script, cases[i].origin == PROGRAM_MEGATRON);
+    }
+    const struct program_kind *kind = program_kind_named("megatron-lm");
+    for (size_t i = 0; i < kind->n_scripts; i++) {
+        struct str words = kind->scripts[i], script;
+        str_split(&words, ' ', &script);
+        assert_true(str_is_any(words, "training|inference|evaluation|conversion|unsaid"));
+        assert_true(program_of(script).own_script);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(megatrons_own_scripts_are_known_by_name),
     cmocka_unit_test(files_are_told_by_what_proves_them),
     cmocka_unit_test(sections_hold_megatrons_arguments),
     cmocka_unit_test(overrides_of_a_script_are_settings),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "facts/param_ids.h"
 #include "rule_files.h"
+#include "rules/spell.h"
 
 static const char *const text =
     RULE_FILE "overrides:\n"
@@ -238,7 +239,19 @@ static void native_records_describe_what_readers_found(void **state)
     assert_int_equal(found.items[1].n_covers, 0);
 }
 
+/* Where a help says that a flag goes, its value does not matter, up to the word that asks for
+   another. */
+static void helps_are_in_the_words_of_the_framework(void **state)
+{
+    struct facts *f = facts_of(*state, FRAMEWORK_BRIDGE, NULL, 0);
+    assert_str(spell_flags(f, STR("write --sequence-parallel, or leave --sequence-parallel out and "
+                                  "write --tensor-model-parallel-size 1")),
+               "write model.sequence_parallel=true, or leave model.sequence_parallel out and write "
+               "model.tensor_model_parallel_size=1");
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(helps_are_in_the_words_of_the_framework),
     cmocka_unit_test(a_failing_rule_is_explained),
     cmocka_unit_test(false_wins_over_unknown_and_unknown_over_errors),
     cmocka_unit_test(overrides_replace_what_was_written),
