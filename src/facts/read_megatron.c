@@ -16,8 +16,6 @@
 #include "facts/unsaid.h"
 #include "facts/words.h"
 
-#include <limits.h>
-
 /* ---- recognising ---- */
 
 static bool is_blank(char c)
@@ -90,9 +88,10 @@ static bool sources_flags(struct str text)
 static int detect_text(struct str text)
 {
     static const int sure[] = {0, 30, 30, 70}; /* by flags: one or two may be another program's */
+    enum { ENOUGH = 6 };
     int all, flags = 0;
     if (begins_with_flag(text)) { /* any trainer has its --lr and --seed */
-        flags = count_flags(text, INT_MAX, &all);
+        flags = count_flags(text, ENOUGH, &all);
         return flags && 3 * flags >= all ? 90 : 0;
     }
     if (looks_like_shell(text)) flags = count_flags(text, 3, &all);

@@ -85,10 +85,11 @@ static bool is_sure_slip(struct str a, struct str b)
 {
     enum { SHORTEST = 5, SHORT = 6, ABBREVIATION = 3 };
     struct str more = a.n > b.n ? a : b, less = a.n > b.n ? b : a;
-    size_t i = first_difference(a, b);
-    bool twice = more.n == less.n + 1 && i == less.n && more.p[i] == more.p[i - 1];
-    if (less.n >= ABBREVIATION && twice) return shell_begins_name(more.p[i]); /* GBSS */
+    bool longer = more.n == less.n + 1 && less.n >= ABBREVIATION;
+    if (longer && more.p[less.n] == more.p[less.n - 1] && str_starts(more, less)) /* GBSS */
+        return shell_begins_name(more.p[less.n]);
     if (less.n < (a.n == b.n ? SHORT : SHORTEST)) return false;
+    size_t i = first_difference(a, b);
     if (a.n == b.n)
         return i + 1 < a.n && a.p[i] == b.p[i + 1] && a.p[i + 1] == b.p[i] &&
                str_eq(str_slice(a, i + 2, a.n), str_slice(b, i + 2, b.n));
