@@ -58,8 +58,9 @@ bool bridge_is_section(struct str key)
 struct str bridge_section_meant(struct str key)
 {
     struct str none = {"", 0};
-    for (size_t i = 0; i < N_SECTIONS && key.n > 4 && !bridge_is_section(key); i++)
-        if (edit_distance(key, str_of(sections[i])) == 1) return str_of(sections[i]);
+    if (key.n <= 4 || bridge_is_section(key)) return none;
+    for (size_t i = 0; i < N_SECTIONS; i++)
+        if (edit_is_slip(key, str_of(sections[i]), 1)) return str_of(sections[i]);
     return none;
 }
 
