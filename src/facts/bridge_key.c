@@ -48,6 +48,22 @@ static const char *const sections[] = {
     "tensor_inspect", "env_vars",  "rerun_state_machine"};
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 
+bool bridge_is_section(struct str key)
+{
+    for (size_t i = 0; i < N_SECTIONS; i++)
+        if (str_is(key, sections[i])) return true;
+    return false;
+}
+
+struct str bridge_section_meant(struct str key)
+{
+    struct str none = {"", 0};
+    if (key.n <= 4 || bridge_is_section(key)) return none;
+    for (size_t i = 0; i < N_SECTIONS; i++)
+        if (edit_is_slip(key, str_of(sections[i]), 1)) return str_of(sections[i]);
+    return none;
+}
+
 /* What a model or a data set may have is what any of their classes has: of those fields only one
    that is known as a parameter can be meant by somebody who does not write that class. */
 static bool may_be_meant(const struct facts *f, struct str section, struct str key)
@@ -66,21 +82,12 @@ struct str bridge_key_elsewhere(struct facts *f, struct str name)
     return (struct str){"", 0};
 }
 
-bool bridge_is_section(struct str key)
-{
-    for (size_t i = 0; i < N_SECTIONS; i++)
-        if (str_is(key, sections[i])) return true;
-    return false;
-}
-
 /* Whether a key's section is one of a run's, or a slip of one: a document of somebody's own runner
    has sections that Bridge never sees. */
 static bool is_of_run(struct str key)
 {
     struct str section = str_slice(key, 0, str_find(key, '.'));
-    for (size_t i = 0; i < N_SECTIONS; i++)
-        if (edit_distance(section, str_of(sections[i])) <= (section.n > 4)) return true;
-    return false;
+    return bridge_is_section(section) || bridge_section_meant(section).n;
 }
 
 /* What was meant, and why it is not taken. */
@@ -130,7 +137,7 @@ static void unknown_key(struct facts *f, struct str key, struct span at, bool le
     if (why) diag_note(f->diags, d, "%s", why);
     if (!near.n) return;
     bool beside = leaf && str_starts(near, str_slice(key, 0, dot + 1));
-    diag_suggest(f->diags, d, beside ? str_slice(near, dot + 1, near.n) : near);
+    if (beside || !leaf) diag_suggest(f->diags, d, str_slice(near, beside ? dot + 1 : 0, near.n));
     diag_help(f->diags, d, "did you mean %.*s?", STR_ARG(near));
 }
 

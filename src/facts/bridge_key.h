@@ -15,6 +15,8 @@ bool bridge_is_dump(const struct node *doc);
 bool bridge_has_key(const struct facts *f, struct str key);
 /* Whether a word is one of the sections of a run's configuration. */
 bool bridge_is_section(struct str key);
+/* The section that a word is most likely a slip of; empty: none, or it is one itself. */
+struct str bridge_section_meant(struct str key);
 /* The key of a field in the section that has it; empty: none has. */
 struct str bridge_key_elsewhere(struct facts *f, struct str name);
 /* Gives a key's field a value, or complains of either; `name` is where the key stands, `node` where

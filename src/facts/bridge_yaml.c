@@ -4,6 +4,7 @@
 #include "facts/bridge_key.h"
 #include "facts/bridge_read.h"
 #include "facts/import_path.h"
+#include "facts/param_ids.h"
 #include "facts/words.h"
 
 struct walk {
@@ -21,6 +22,21 @@ static struct value document_value(struct arena *a, const struct node *node)
     return elsewhere ? value_unknown() : node_value(a, node, SCALAR_CORE);
 }
 
+/* Whether a section's name is a slip of another's that the document does not have: told where it
+   stands, once for all its fields. */
+static bool is_slip_of_section(struct walk *w, const struct node *map, size_t i)
+{
+    struct str name = map->keys[i]->text;
+    struct str meant = w->path.n ? STR("") : bridge_section_meant(name);
+    if (!meant.n || node_get(map, meant)) return false;
+    bool over = facts_bool(w->f, P_over_recipe, false);
+    struct diag *d = diag_add(w->f->diags, over ? SEVERITY_ERROR : SEVERITY_WARNING, "unknown-key",
+                              node_span(w->f->diags, map->keys[i]),
+                              "Megatron-Bridge has no section %.*s", STR_ARG(name));
+    diag_suggest(w->f->diags, d, meant);
+    return true;
+}
+
 static void set_below(struct walk *w, const struct node *map)
 {
     if (w->depth > 50) return;
@@ -30,6 +46,7 @@ static void set_below(struct walk *w, const struct node *map)
         size_t before = w->path.n;
         if (node_get(map, map->keys[i]->text) != value || str_is(map->keys[i]->text, "_target_"))
             continue;
+        if (value->kind == NODE_MAP && is_slip_of_section(w, map, i)) continue;
         if (before) buf_add_char(&w->path, '.');
         buf_add(&w->path, map->keys[i]->text);
         struct str key = str_dup(w->f->arena, buf_str(&w->path));

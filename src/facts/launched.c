@@ -34,30 +34,32 @@ static bool has_nocase(struct str text, struct str word)
     return false;
 }
 
-static bool has_quoted(struct arena *a, struct str text, struct str word)
+/* Where the text has a word between quotes; its length: nowhere. */
+static size_t find_quoted(struct arena *a, struct str text, struct str word)
 {
-    struct str one = arena_printf(a, "'%.*s'", STR_ARG(word));
-    struct str two = arena_printf(a, "\"%.*s\"", STR_ARG(word));
-    return str_find_str(text, one) < text.n || str_find_str(text, two) < text.n;
-}
-
-/* Where a parser names a flag. One of a single dash is the end of many words: it stands in quotes.
- */
-static size_t find_flag(struct arena *a, struct str text, struct str flag)
-{
-    if (!str_starts(flag, STR("-")) || str_starts(flag, STR("--")))
-        return checkout_find(text, flag);
-    size_t one = str_find_str(text, arena_printf(a, "'%.*s'", STR_ARG(flag))),
-           two = str_find_str(text, arena_printf(a, "\"%.*s\"", STR_ARG(flag)));
+    size_t one = str_find_str(text, arena_printf(a, "'%.*s'", STR_ARG(word))),
+           two = str_find_str(text, arena_printf(a, "\"%.*s\"", STR_ARG(word)));
     return one < two ? one : two;
 }
 
-/* What a parser is told of the flag: from its name to the next one's. */
+static bool has_quoted(struct arena *a, struct str text, struct str word)
+{
+    return find_quoted(a, text, word) < text.n;
+}
+
+/* What a parser is told of the flag: from its name, which stands in quotes there, to the next one's
+   or the function's end. Of one that is only mentioned, as a message does, that alone; one of a
+   single dash is the end of many words. */
 static struct str told_of(struct arena *a, struct str text, struct str flag)
 {
-    size_t at = find_flag(a, text, flag);
-    struct str rest = str_slice(text, at, text.n);
-    return str_slice(rest, 0, str_find_str(rest, STR("add_argument(")));
+    struct str rest = str_slice(text, find_quoted(a, text, flag), text.n);
+    if (rest.n && flag.n) {
+        rest = str_slice(rest, 0, str_find_str(rest, STR("add_argument(")));
+        return str_slice(rest, 0, str_find_str(rest, STR("\ndef ")));
+    }
+    bool may_be_mentioned = str_starts(flag, STR("--")) || !str_starts(flag, STR("-"));
+    size_t at = may_be_mentioned ? checkout_find(text, flag) : text.n;
+    return str_slice(text, at, at + flag.n < text.n ? at + flag.n : text.n);
 }
 
 static void look_in(struct search *s, struct str text)

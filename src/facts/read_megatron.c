@@ -32,11 +32,12 @@ static struct str flag_at(struct str text, size_t at)
     return str_slice(text, at, to);
 }
 
-/* How many different places of the text name a flag of Megatron-LM, at most `most`; keys of a
-   mapping do not count. */
-static int count_flags(struct str text, int most)
+/* How many different places of the text name a flag of Megatron-LM, at most `most`, and how many
+   any; keys of a mapping do not count. */
+static int count_flags(struct str text, int most, int *all)
 {
     int n = 0;
+    *all = 0;
     for (size_t i = 0; i + 2 < text.n && n < most; i++) {
         if (text.p[i] != '-' || text.p[i + 1] != '-' || (i > 0 && str_is_name_char(text.p[i - 1])))
             continue;
@@ -44,6 +45,7 @@ static int count_flags(struct str text, int most)
         i += flag.n;
         bool key = i < text.n && text.p[i] == ':';
         n += !key && param_find_key(FRAMEWORK_MEGATRON, flag, NULL) >= 0;
+        *all += !key;
     }
     return n;
 }
@@ -85,9 +87,14 @@ static bool sources_flags(struct str text)
 
 static int detect_text(struct str text)
 {
-    if (begins_with_flag(text)) return count_flags(text, 1) ? 90 : 0;
     static const int sure[] = {0, 30, 30, 70}; /* by flags: one or two may be another program's */
-    int flags = looks_like_shell(text) ? count_flags(text, 3) : 0;
+    enum { ENOUGH = 6 };
+    int all, flags = 0;
+    if (begins_with_flag(text)) { /* any trainer has its --lr and --seed */
+        flags = count_flags(text, ENOUGH, &all);
+        return flags && 3 * flags >= all ? 90 : 0;
+    }
+    if (looks_like_shell(text)) flags = count_flags(text, 3, &all);
     return flags && sources_flags(text) ? sure[3] : sure[flags];
 }
 

@@ -70,12 +70,12 @@ static size_t first_difference(struct str a, struct str b)
 }
 
 /* Whether the letter at the place makes another form of its word: NPU_PER_NODE, NPUS_PER_NODE;
-   ENABLE_X, ENABLED_X. */
+   ENABLE_X, ENABLED_X; or is a word of its own: SCALE_X. */
 static bool is_ending(struct str name, size_t at)
 {
     bool ends = at + 1 == name.n || name.p[at + 1] == '_';
     char c = (char)(name.p[at] | 0x20), before = (char)(name.p[at - 1] | 0x20);
-    return ends && (c == 's' || (c == 'd' && before == 'e'));
+    return ends && (c == 's' || (c == 'd' && before == 'e') || before == ('_' | 0x20));
 }
 
 /* Two neighbours that changed places, or a letter lost or written twice: no two names that are both
@@ -83,15 +83,18 @@ static bool is_ending(struct str name, size_t at)
    underline more. */
 static bool is_sure_slip(struct str a, struct str b)
 {
-    enum { SHORTEST = 5, SHORT = 6 };
+    enum { SHORTEST = 5, SHORT = 6, ABBREVIATION = 3 };
     struct str more = a.n > b.n ? a : b, less = a.n > b.n ? b : a;
+    bool longer = more.n == less.n + 1 && less.n >= ABBREVIATION;
+    if (longer && more.p[less.n] == more.p[less.n - 1] && str_starts(more, less)) /* GBSS */
+        return shell_begins_name(more.p[less.n]);
     if (less.n < (a.n == b.n ? SHORT : SHORTEST)) return false;
     size_t i = first_difference(a, b);
     if (a.n == b.n)
         return i + 1 < a.n && a.p[i] == b.p[i + 1] && a.p[i + 1] == b.p[i] &&
                str_eq(str_slice(a, i + 2, a.n), str_slice(b, i + 2, b.n));
-    if (more.n != less.n + 1 || i == 0 || i == less.n) return false;
-    if (less.n < SHORT && i == 1) return false; /* NODES and NNODES */
+    if (more.n != less.n + 1 || i == 0) return false;
+    if (less.n < SHORT && (i == 1 || i == less.n)) return false; /* NODES and NNODES */
     char c = more.p[i];
     bool letter = shell_begins_name(c) && c != '_';
     return letter && !is_ending(more, i) &&

@@ -45,6 +45,18 @@ expect 1 "error[value-type]" "$moeplan" validate r.sh
 expect 0 "0 errors, 0 warnings" "$moeplan" validate fork/r.sh
 printf 'group.add_argument("--rotary-base", type=int)\n' >fork/megatron/training/arguments.py
 expect 1 "error[value-type]" "$moeplan" validate fork/r.sh
+# what a message says of a flag, and the function behind a parser's last one, is not what the parser is told
+cat >fork/megatron/training/arguments.py <<'EOF'
+def validate(args):
+    assert args.rotary_base, "no --rotary-base"
+    scale = float(args.rotary_base)
+def add(group):
+    group.add_argument("--scale", type=float)
+    group.add_argument("--rotary-base", type=int)
+def convert(x):
+    return float(x)
+EOF
+expect 1 "error[value-type]" "$moeplan" validate fork/r.sh
 
 # where a fork's model stands in a file of its own, nothing is missing
 moe="--micro-batch-size 1 --train-iters 10 --lr 1e-4 --bf16 --expert-model-parallel-size 2 --moe-router-topk 2 --hop-a 1 --hop-b 2 --hop-c 3"

@@ -71,3 +71,11 @@ printf 'kind: Platform\nid: ours\nbase: h100\nnic_gb: 25\n' >"$dir/ours.yaml"
 expect 2 "is no fact of a platform" "$moeplan" platforms "$dir/ours.yaml"
 printf 'kind: Platform\nid: ours\n' >"$dir/ours.yaml"
 expect 2 "the platform has no gpu_memory_gib" "$moeplan" platforms "$dir/ours.yaml"
+
+# later weights of a model's shape are known by their own names
+cat >"$dir/later.sh" <<'EOF'
+NPROC_PER_NODE=8 megatron sft \
+    --model Qwen/Qwen3-235B-A22B-Thinking-2507 --load_safetensors true \
+    --tensor_model_parallel_size 7 --micro_batch_size 1 --global_batch_size 16
+EOF
+expect 1 "64 attention heads are not a multiple of tp 7" "$moeplan" validate "$dir/later.sh"

@@ -120,3 +120,25 @@ printf 'torchrun pretrain_gpt.py %s --DDP-impl local --hop 1 --hip 2 --mni-lr 1e
 concise swap.sh
 found 1 unknown-key "no flag --mni-lr"
 found 1 unknown-key "no flag --ewight-decay"
+
+# a section of Bridge's is told where its name stands, and the help mends it; one that is somebody's own is none
+cat >bridge.yaml <<'EOF'
+model: {tensor_model_parallel_size: 2, seq_length: 4096}
+datasett: {num_workers: 4, sequence_length: 4096}
+optimiser: {lr: 0.0001, weight_decay: 0.1}
+train: {global_batch_size: 32, micro_batch_size: 1}
+datastore: {num_workers: 4}
+EOF
+concise bridge.yaml
+found 2 unknown-key "no section datasett"
+found 3 unknown-key "no section optimiser"
+test "$(grep -c unknown-key out)" = 2 || fail "more than the sections"
+run 0 "$moeplan" validate bridge.yaml --fix --unsafe-fixes
+concise bridge.yaml
+none unknown-key
+# a field of another section has no word that could stand in its place
+printf 'train: {global_batch_size: 32, num_workers: 2}\nmodel: {seq_length: 4096}\n' >field.yaml
+concise field.yaml
+found 1 unknown-key "train.num_workers"
+run 0 "$moeplan" validate field.yaml --fix --unsafe-fixes
+grep -q "32, num_workers: 2" field.yaml || fail "a key of one section was written into another"

@@ -402,3 +402,23 @@ has "no recipe"
 printf 'model:\n  _factory_: mine\n  hidden_size: 256\n  num_layers: 3\noptimizer: {_factory_: other, weight_decay: 0.1}\nepochs: 10\n' >task.yaml
 run 2 "$moeplan" validate task.yaml
 has "no recipe"
+
+# another trainer's list of arguments, of which a few have the names of Megatron-LM's
+cat >mixtral.txt <<'EOF'
+--train_batch_size=4
+--max_steps=200
+--seed=42
+--bf16=1
+--grad_clip=1.0
+--num_layers=32
+--hidden_width=4096
+--lr=0.0001
+--warmup=0.0032
+--tokenizer=org/name
+--sharding_strategy=full
+--epochs=3
+--offload_activations=1
+EOF
+expect 2 "no recipe" "$moeplan" validate mixtral.txt
+printf -- '--num-layers=4\n--hop=1\n--lr=0.1\n' >fork.txt
+expect 1 "--hidden-size" "$moeplan" validate fork.txt

@@ -41,6 +41,17 @@ static void slips_beside_a_file_that_is_not_here(void **state)
     assert_at(state, SLIP, 0, ELSEWHERE "SEQLENGTH=8\necho $SEQ_LENGTH $SEQLENGTH\n" LAUNCH "\n");
 }
 
+static void slips_of_short_names_and_last_letters(void **state)
+{
+    assert_at(state, SLIP, 3, HEAD "GBS=256\n" LAUNCH " --global-batch-size $GBSS\n");
+    assert_at(state, SLIP, 4,
+              HEAD "source env.sh\nSEQ_LENGTH=8\n" LAUNCH " --seq-length $SEQ_LENGT\n");
+    assert_at(state, SLIP, 0, HEAD "source env.sh\nGPU=8\n" LAUNCH " --seq-length $GPUS\n");
+    assert_at(state, SLIP, 0,
+              HEAD "source env.sh\nSCALE_=8\n" LAUNCH " --seq-length $SCALE_X --seed $SCALE_\n");
+    assert_at(state, SLIP, 0, HEAD "source env.sh\nGPU=8\n" LAUNCH " --seq-length $GPU2\n");
+}
+
 static void a_text_that_is_added_to_begins_empty(void **state)
 {
     static const char *const rest =
@@ -227,6 +238,7 @@ static void open_quotes_are_found_on_their_line(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(open_quotes_are_found_on_their_line),
     cmocka_unit_test(a_text_that_is_added_to_begins_empty),
+    cmocka_unit_test(slips_of_short_names_and_last_letters),
     cmocka_unit_test(slips_beside_a_file_that_is_not_here),
     cmocka_unit_test(slips_in_what_does_not_run),
     cmocka_unit_test(slips_of_the_name_that_takes_a_default),
