@@ -72,11 +72,18 @@ double search_around(struct search *s, int most_vpp)
     return isinf(least) ? 0 : least;
 }
 
+/* Of the refused the first is remembered, which is the one with the best bound. */
+static void keep_refusal(struct search *s, const char *why)
+{
+    if (!s->out->last_rejection) s->out->refused = s->c.knobs;
+    s->out->last_rejection = why;
+}
+
 bool search_note_rejection(struct search *s, const char *why)
 {
     if (!why) return false;
     s->out->rejected++;
-    s->out->last_rejection = why;
+    keep_refusal(s, why);
     return true;
 }
 
@@ -98,7 +105,7 @@ static bool is_refused(struct search *s)
 {
     const struct search_request *r = s->request;
     const char *why = r->refused ? r->refused(r->context, &s->c.knobs) : NULL;
-    if (why) s->out->last_rejection = why;
+    if (why) keep_refusal(s, why);
     return why;
 }
 

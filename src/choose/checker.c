@@ -491,6 +491,19 @@ static const char *reject(void *context, const struct config *plan)
     return why;
 }
 
+const struct diag *checker_refusal(struct checker *c, const struct config *plan)
+{
+    struct judged *x = ARENA_NEW(c->arena, struct judged); /* the words are of its diags */
+    const struct expr *which;
+    begin(c, plan, x);
+    if (forbids(c, x->facts, &which))
+        return diag_add(&x->diags, SEVERITY_ERROR, "", (struct span){0}, "%s: %.*s", FORBIDDEN,
+                        STR_ARG(expr_text(which)));
+    rules_apply_overrides(c->request->rules, x->facts, c->scratch);
+    const struct rule *failed = rule_subset_first_error(&c->rules, x->facts, c->scratch);
+    return failed ? rule_report(NULL, failed, x->facts, c->scratch) : NULL;
+}
+
 static bool asks_layouts(const struct checker *c)
 {
     bool any = c->request->n_forbid > 0;

@@ -22,4 +22,7 @@ void checker_serve(struct checker *c, struct search_request *search, size_t n_pi
 struct facts *checker_facts(struct arena *a, const struct plan_request *request,
                             const struct config *plan, struct diags *diags, struct arena *scratch);
 
+/* What refuses a plan, in words; NULL: nothing does. Lives as long as the checker. */
+const struct diag *checker_refusal(struct checker *c, const struct config *plan);
+
 #endif

@@ -148,7 +148,7 @@ static void find_offloads(const struct kinds *all, struct config *c, struct kind
 enum { RANKS_BITS = 12 };
 static const uint64_t ALONE = (uint64_t)1 << (NEED_BITS + RANKS_BITS), SHARED = ALONE << 1,
                       EXPERTS_SHARED = ALONE << 2, RESHARDS = ALONE << 3, GROUPS = ALONE << 4,
-                      of_groups = 7 * GROUPS; /* the bits of move_groups */
+                      of_groups = ((1u << MOVE_GROUPS) - 1) * GROUPS; /* the bits of move_groups */
 
 /* ---- what needs the least ---- */
 

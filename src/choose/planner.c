@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose/planner.h"
 
+#include "base/larger.h"
 #include "base/units.h"
 #include "base/vec.h"
 #include "choose/checker.h"
@@ -494,10 +495,14 @@ static bool search_sharded(const struct planner *p, struct search_request search
     return out->n > 0;
 }
 
-/* Bytes. */
+/* The bytes of a GPU that a plan may take: what a user asks for is no wish, a guide's is. */
 static double whole_gpu(const struct planner *p)
 {
-    return p->out->base.machine.capacity_bytes;
+    const struct facts *f = p->request->facts;
+    double gpu = p->out->base.machine.capacity_bytes,
+           limit = GIB * facts_double(f, P_memory_limit_gib, 0);
+    bool asked = fact_is_set(facts_get(f, P_memory_limit_gib)) && limit > 0;
+    return asked ? smaller(limit, gpu) : gpu;
 }
 
 enum { CAPACITY_STEPS = 7 }; /* halvings: the least memory is found to 1/128 of the GPU's */
@@ -542,8 +547,6 @@ static double search_limited(struct planner *p, struct search *search)
     struct search_result *out = p->out->search, *small = NULL;
     if (limit > 0 && limit < whole) {
         search_within(search, limit, false, out);
-        /* what a user asks for is no wish */
-        if (out->n && fact_is_set(facts_get(p->request->facts, P_memory_limit_gib))) return limit;
         if (out->n) small = arena_dup(p->scratch, out, sizeof *out);
     }
     search_within(search, whole, false, out);
@@ -559,6 +562,35 @@ static bool search_sure(struct planner *p, struct search *search)
     if (p->request->whether) return out->fits = search_finds_any(search, whole_gpu(p));
     out->capacity = search_limited(p, search);
     return out->fits = out->search->n > 0;
+}
+
+/* What refuses a plan, as the search divides its layers. */
+static const struct diag *refusal_of(const struct planner *p, const struct knobs *k)
+{
+    struct layout slot;
+    struct config plan = p->out->base;
+    plan.knobs = *k;
+    if (!split_plan(&plan, &slot)) plan.knobs.layout = 0;
+    return checker_refusal(p->checker, &plan);
+}
+
+/* Where nothing fits, what really stops the plan that needs least: a rule, or memory. What a rule
+   refuses is no measure of the memory that a plan needs: then the smallest that none refuses is
+   looked for. */
+static void find_stop(const struct planner *p, struct search *search)
+{
+    struct answer *out = p->out;
+    struct search_result *s = out->search;
+    if (s->has_least)
+        out->refused = s->least;
+    else if (s->last_rejection)
+        out->refused.knobs = s->refused;
+    else
+        return;
+    out->refusal = refusal_of(p, &out->refused.knobs);
+    if (!out->refusal) return;
+    out->lets_none = !search_smallest(search, whole_gpu(p), &s->least);
+    s->has_least = s->has_least || !out->lets_none;
 }
 
 /* Firm guides are kept to where a plan follows them; where nothing surely fits, what may is shown.
@@ -577,6 +609,7 @@ static void search_all(struct planner *p)
     if (out->tight) search_within(search, whole_gpu(p), true, out->search);
     out->searched = out->search->layouts;
     out->feasible = out->search->feasible;
+    if (out->tight && !out->search->n) find_stop(p, search);
     arena_pop(p->scratch, mark);
 }
 

@@ -78,6 +78,12 @@ struct answer {
     struct str playbook; /* the public recipe that is near (choose/playbook.h); empty: none is */
     bool playbook_far;   /* it is the nearest alone, and may be another model's */
     const struct diag *obstacle; /* what no plan can mend: nothing was searched; NULL: none */
+    /* What stops the plan that needs the least memory, where nothing fits: NULL where its memory
+       does. `lets_none`: every plan is refused, however much memory there were; else
+       search->least is the smallest that is not. */
+    const struct diag *refusal;
+    struct contender refused; /* that plan; without bytes where none was estimated */
+    bool lets_none;
     bool without_mtp; /* the framework builds no MTP layers of this model (flow/suggest.h) */
     const struct rule_set *rules;
     struct search_request request; /* that was searched; its base is `base` */

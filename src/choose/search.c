@@ -202,6 +202,22 @@ bool search_finds_any(struct search *s, double capacity_bytes)
     return true;
 }
 
+bool search_smallest(struct search *s, double above_bytes, struct contender *out)
+{
+    static const double ANY = 1e18, near = 1.02;
+    double low = above_bytes;
+    if (!search_finds_any(s, ANY)) return false;
+    *out = s->finalists.fast[0];
+    while (out->peak_high > near * low) {
+        double middle = sqrt(low * out->peak_high);
+        if (search_finds_any(s, middle))
+            *out = s->finalists.fast[0];
+        else
+            low = middle;
+    }
+    return true;
+}
+
 void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out)
 {
     s->tight = tight;

@@ -64,6 +64,7 @@ struct search_result {
        step time: how far any other plan of the space can be ahead by the estimate. */
     double polished;
     const char *last_rejection;
+    struct knobs refused; /* the first plan that was refused, where there is a last rejection */
 };
 
 /* All layouts with their bounds, for any number of runs. Lives in `a`. */
@@ -73,6 +74,9 @@ struct search *search_new(struct arena *a, const struct search_request *request)
 void search_within(struct search *s, double capacity_bytes, bool tight, struct search_result *out);
 /* Whether any plan fits GPUs of so many bytes and is let by the rules. */
 bool search_finds_any(struct search *s, double capacity_bytes);
+/* The plan that needs the least memory of those that the rules let, where none fits so many bytes:
+   to a few percent. False: they let none at all. */
+bool search_smallest(struct search *s, double above_bytes, struct contender *out);
 /* A new search and its best plans, for the machine's memory; `scratch` is used and given back. */
 void search_run(const struct search_request *request, struct arena *scratch,
                 struct search_result *out);

@@ -159,29 +159,71 @@ size_t suggest_comments(struct arena *a, const struct ask *ask, const struct not
     return lines.n;
 }
 
+/* What tells a plan that is not shown from others. */
+static struct str plan_words(struct arena *a, const struct knobs *k)
+{
+    struct str cp = k->cp > 1 ? arena_printf(a, " cp %d", k->cp) : STR("");
+    return arena_printf(a, "tp %d pp %d%.*s ep %d, %s", k->tp, k->pp, STR_ARG(cp), k->ep,
+                        k->recompute == RECOMPUTE_FULL        ? "full recompute"
+                        : k->recompute == RECOMPUTE_SELECTIVE ? "selective recompute"
+                                                              : "no recompute");
+}
+
+/* Bytes that a plan may take of a GPU. */
+static double room_of(const struct answer *answer)
+{
+    return answer->capacity > 0 ? answer->capacity : answer->base.machine.capacity_bytes;
+}
+
 static struct str least_found(struct arena *a, const struct answer *answer)
 {
     const struct contender *least = &answer->search->least;
-    const struct knobs *k = &least->knobs;
-    return arena_printf(
-        a, "the smallest needs %.0f GiB of %.0f GiB per GPU (tp %d pp %d ep %d, %s)",
-        least->peak / GIB, answer->base.machine.capacity_bytes / GIB, k->tp, k->pp, k->ep,
-        k->recompute == RECOMPUTE_FULL ? "full recompute" : "selective recompute");
+    return arena_printf(a, "the smallest needs %.0f GiB of %.0f GiB per GPU (%.*s)",
+                        least->peak / GIB, room_of(answer) / GIB,
+                        STR_ARG(plan_words(a, &least->knobs)));
+}
+
+/* Whether a rule has to be told of: it stops every plan, or one that would fit. */
+static bool is_refusal_told(const struct answer *answer)
+{
+    return answer->refusal && (answer->lets_none || answer->refused.peak <= room_of(answer));
+}
+
+/* The rule that stops the plan that needs least. */
+static struct str what_refuses(struct arena *a, const struct answer *answer)
+{
+    const struct diag *d = answer->refusal;
+    const struct contender *plan = &answer->refused;
+    struct str words = plan_words(a, &plan->knobs), bytes = STR("");
+    struct str which = STR("every layout breaks a rule");
+    if (!answer->lets_none)
+        which = arena_printf(a, "%zu that would fit break a rule, the smallest",
+                             answer->search->rejected);
+    else if (answer->search->has_least)
+        which = STR("every plan breaks a rule, the smallest too");
+    if (plan->peak > 0)
+        bytes = arena_printf(a, ", %.0f of %.0f GiB", plan->peak / GIB, room_of(answer) / GIB);
+    struct str rule = d->rule.n ? arena_printf(a, "  [%.*s]", STR_ARG(d->rule)) : STR("");
+    return arena_printf(a, "%.*s (%.*s%.*s): %.*s%.*s", STR_ARG(which), STR_ARG(words),
+                        STR_ARG(bytes), LINE_ARG(a, d->message), STR_ARG(rule));
 }
 
 static struct str nothing_divides(struct arena *a, const struct ask *ask,
                                   const struct answer *answer)
 {
     const struct model_shape *m = &answer->base.model;
-    struct str micro = STR(""), stages = STR("");
+    struct buf said = buf_new(a);
     int vpp = answer->base.knobs.vpp; /* as it is pinned */
-    if (ask->mbs) micro = arena_printf(a, " in micro-batches of %" PRId64, ask->mbs);
-    if (vpp > 1) stages = arena_printf(a, ", with %d virtual stages a rank", vpp);
+    if (ask->mbs) buf_printf(&said, " in micro-batches of %" PRId64, ask->mbs);
+    for (const struct decision *d = decisions; d <= &decisions[DECISION_CP]; d++)
+        for (size_t i = 0; i < ask->pins.n; i++)
+            if (ask->pins.items[i].param == d->params[0])
+                buf_printf(&said, ", with %s %" PRId64, d->word, ask->pins.items[i].value.i);
+    if (vpp > 1) buf_printf(&said, ", with %d virtual stages a rank", vpp);
     return arena_printf(a,
                         "no layout divides the model (%d layers, %d heads), %" PRId64
-                        " GPUs and a batch of %" PRId64 "%.*s%.*s",
-                        m->num_layers, m->heads, ask->gpus, ask->gbs, STR_ARG(micro),
-                        STR_ARG(stages));
+                        " GPUs and a batch of %" PRId64 "%.*s",
+                        m->num_layers, m->heads, ask->gpus, ask->gbs, STR_ARG(buf_str(&said)));
 }
 
 struct notes suggest_why_none(struct arena *a, const struct ask *ask, const struct answer *answer)
@@ -194,13 +236,10 @@ struct notes suggest_why_none(struct arena *a, const struct ask *ask, const stru
                                           LINE_ARG(a, d->message), STR_ARG(d->rule));
         return why;
     }
-    *VEC_PUSH(a, &why) = s->has_least ? least_found(a, answer) : nothing_divides(a, ask, answer);
-    if (s->rejected && s->last_rejection)
-        *VEC_PUSH(a, &why) = arena_printf(a, "%zu plans fit but break a rule, the last one %s",
-                                          s->rejected, s->last_rejection);
-    else if (s->last_rejection)
+    if (!answer->lets_none)
         *VEC_PUSH(a, &why) =
-            arena_printf(a, "plans break a rule, the last one %s", s->last_rejection);
+            s->has_least ? least_found(a, answer) : nothing_divides(a, ask, answer);
+    if (is_refusal_told(answer)) *VEC_PUSH(a, &why) = what_refuses(a, answer);
     return why;
 }
 
@@ -218,10 +257,10 @@ static bool lacks_batch(const struct ask *ask, const struct answer *answer)
     return !answer->search->has_least || (breaks_rule(answer) && ask->gbs % ask->gpus != 0);
 }
 
-/* Whether memory is: what fits and breaks a rule breaks it on more GPUs too. */
+/* Whether memory is: what every plan breaks is broken on more GPUs too. */
 static bool lacks_memory(const struct ask *ask, const struct answer *answer)
 {
-    return !ask->most_gpus && !answer->search->rejected;
+    return !ask->most_gpus && !answer->lets_none;
 }
 
 static void add_fitting(struct str change, enum framework framework, const struct answer *other,
@@ -289,6 +328,7 @@ void suggest_no_plan(struct arena *a, const struct ask *ask, enum framework fram
     struct notes why = suggest_why_none(a, ask, answer);
     for (size_t i = 0; i < why.n; i++)
         buf_printf(out, "  %.*s\n", STR_ARG(why.items[i]));
-    if (answer->obstacle && answer->obstacle->help.n)
-        buf_printf(out, "what would help\n  %.*s\n", LINE_ARG(a, answer->obstacle->help));
+    const struct diag *stop = answer->obstacle;
+    if (is_refusal_told(answer)) stop = answer->refusal;
+    if (stop && stop->help.n) buf_printf(out, "what would help\n  %.*s\n", LINE_ARG(a, stop->help));
 }

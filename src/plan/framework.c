@@ -32,7 +32,7 @@ static const struct framework_traits traits[FRAMEWORK_COUNT] = {
         },
     [FRAMEWORK_AUTOMODEL] =
         {
-            .most_stages = 8,
+            .most_stages = 16,
             .dispatcher = DISPATCH_TORCH,     /* models/common/utils.py BackendConfig */
             .schedule_takes_batch = true,     /* pp_batch_size: the local batch */
             .projector_in_tower = true,       /* components/utils/model_utils.py: by name */

@@ -206,14 +206,15 @@ static const struct move graph_moves[] = {
      NEED_GRAPHS | NEED_EXPERT_GROUP, MOVE_SEARCH, 0, RISK_DYNAMIC_GRAPHS},
     {0}};
 
-/* The fused ones fail where a rank has all experts; DeepEP has no kernels for racks. The last keeps
-   most memory. */
+/* The fused ones fail where a rank has all experts, and move tokens over NVLink (S1.9); DeepEP has
+   no kernels for racks. The last keeps most memory. */
 static const struct move dispatcher_moves[] = {
     {"PyTorch's exchange", change_dispatch, DISPATCH_TORCH, NEED_AUTOMODEL, MOVE_SEARCH, 0, 0},
     {"all-to-all", change_dispatch, DISPATCH_ALLTOALL, NEED_CORE | NEED_EXPERTS, MOVE_SEARCH, 0, 0},
-    {"DeepEP", change_dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NODE_NVLINK, MOVE_SEARCH,
+    {"DeepEP", change_dispatch, DISPATCH_DEEPEP, NEED_EXPERT_GROUP | NEED_NVLINK | NEED_NODE_NVLINK,
+     MOVE_SEARCH, 0, 0},
+    {"HybridEP", change_dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP | NEED_NVLINK, MOVE_SEARCH,
      0, 0},
-    {"HybridEP", change_dispatch, DISPATCH_HYBRIDEP, NEED_EXPERT_GROUP, MOVE_SEARCH, 0, 0},
     {0}};
 
 /* What a ring hides behind attention another way does not have to hide. */
@@ -262,6 +263,9 @@ static const struct move replica_moves[] = {
     {"shards of two ranks", change_shard_in_groups, GROUPS_OF_TWO, NEED_SHARDED_OPTIMIZER,
      MOVE_SEARCH, 0, 0},
     {0}};
+
+_Static_assert(sizeof replica_moves / sizeof *replica_moves == MOVE_GROUPS + 1,
+               "MOVE_GROUPS is how many there are");
 
 /* What Megatron-core's own optimizer can be told. */
 enum { NEED_OPTIMIZER = NEED_CORE | NEED_UNSHARDED };
@@ -543,6 +547,7 @@ unsigned move_given(const struct config *c)
                {k->ep > 1, NEED_EP},
                {m->experts > 0 && k->ep * k->etp > 1, NEED_EXPERT_GROUP},
                {c->machine.nvlink_domain <= c->machine.gpus_per_node, NEED_NODE_NVLINK},
+               {c->machine.nvlink_domain != 1, NEED_NVLINK},
                {k->graph_impl == GRAPH_NONE || k->graph_impl == GRAPH_TE, NEED_TE_GRAPHS},
                {precision_gathers(k->precision), NEED_FP8},
                {k->distributed_optimizer, NEED_SHARDED_OPTIMIZER},

@@ -48,8 +48,9 @@ enum move_need {
     NEED_CP_GATHER = 1 << 16,
     NEED_CP_LEVELS = 1 << 17,
     NEED_CP = NEED_CP_RING | NEED_CP_HEADS | NEED_CP_GATHER | NEED_CP_LEVELS,
+    NEED_NVLINK = 1 << 18, /* between the GPUs of a node */
 };
-enum { NEED_BITS = 18 }; /* that all of them take */
+enum { NEED_BITS = 19 }; /* that all of them take */
 
 /* What a plan with the move has to be told of: numbers other than with the framework's fp32
    defaults, by which of them, and buffers of a fixed size that a batch may overflow. */
@@ -140,6 +141,7 @@ struct str decision_text(struct arena *a, const struct decision *d, const struct
 bool move_take(const struct decision *d, const struct move *move, struct config *c);
 /* Which moves of DECISION_REPLICAS find groups, as bits: what is found on one layout says nothing
    of another. */
+enum { MOVE_GROUPS = 3 }; /* moves */
 unsigned move_groups(const struct config *c);
 /* What the configuration has of all that moves may need: bits of move_need. */
 unsigned move_given(const struct config *c);

@@ -99,3 +99,9 @@ printf 'model: {pretrained_model_name_or_path: Qwen/Qwen-Image, mode: finetune}\
 expect 0 "former releases read it" "$moeplan" validate "$dir/flow.yaml"
 printf 'recipe: TrainFinetuneRecipeForNextTokenPrediction\nstep_scheduler: {log_every: 2}\n' >"$dir/flow.yaml"
 expect 1 "warning[unknown-key]: step_scheduler does not know the key log_every" "$moeplan" validate "$dir/flow.yaml" --framework-version 0.5
+
+# a dense class that shares a sequence names the attention which AutoModel demands of it
+same 8 h100 llama-3.1-8b --seq 65536 --gbs 8 --pin cp=4
+has "    attn: te"
+same 8 h100 llama-3.1-8b
+lacks "attn: te"

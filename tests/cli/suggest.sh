@@ -26,13 +26,35 @@ suggest 1 "fp8-needs-hopper" deepseek-v3 --gpus 256 --platform a100 --framework 
 suggest 0 "mxfp8" deepseek-v3 --gpus 256 --platform gb200 --framework bridge --precision mxfp8
 
 # nor are all plans tried that a rule refuses for what is pinned alone: without that, for minutes
-expect 1 "break a rule, the last one cross-entropy-fusion-not-te" timeout 20 "$moeplan" suggest $small --pin cross_entropy_fusion_impl=te
-expect 1 "break a rule, the last one bridge-local-graphs-of-layers" timeout 20 "$moeplan" suggest qwen3-30b-a3b --gpus 16 --platform h100 --framework bridge \
+expect 1 "  [cross-entropy-fusion-not-te]" timeout 20 "$moeplan" suggest $small --pin cross_entropy_fusion_impl=te
+expect 1 "  [bridge-local-graphs-of-layers]" timeout 20 "$moeplan" suggest qwen3-30b-a3b --gpus 16 --platform h100 --framework bridge \
     --framework-version 0.6 --pin cuda_graph_impl=local
+has "every plan breaks a rule, the smallest too (tp"
+has "what would help"
 # or for its layout: about as many refusals as layouts, not as plans
-expect 1 "break a rule, the last one optimizer-instances-divide-" "$moeplan" suggest kimi-k2 --gpus 72 --platform h800 --framework bridge --task peft --no-playbook --format json \
+expect 1 "  [optimizer-instances-divide-dp]" "$moeplan" suggest kimi-k2 --gpus 72 --platform h800 --framework bridge --task peft --no-playbook --format json \
     --pin num_distributed_optimizer_instances=4
-grep -q " [0-9]\{1,3\} plans fit but break a rule" "$dir/out" || fail "layouts that a rule refuses are tried with every switch"
+grep -q " [0-9]\{1,3\} that would fit break a rule, the smallest (tp" "$dir/out" || fail "layouts that a rule refuses are tried with every switch"
+
+grep -q ": the smallest needs 1[0-9][0-9] GiB of 77 GiB" "$dir/out" || fail "what is refused is no measure of the memory that is needed"
+# what is forbidden is no measure of it either, and a pin that no layout can have is named
+forbid="kimi-k2 --gpus 72 --platform h100 --framework megatron --gbs 72 --forbid"
+suggest 1 "the smallest needs " $forbid 'plan.tp > 1'
+has "(tp 1 "
+lacks "forbidden or"
+suggest 1 "every plan breaks a rule, the smallest too (tp 8 pp 2 ep 1, full recompute, " $small --forbid 'plan.dp >= 1'
+has "what is forbidden or pinned: plan.dp >= 1"
+suggest 1 "512 GPUs and a batch of 128, with pp 3" qwen3-14b --gpus 512 --platform b200 --framework megatron --gbs 128 --seq 131072 --pin pp=3
+# memory that is pinned is kept, or no plan is
+suggest 1 "the smallest needs 23 GiB of 20 GiB per GPU" $large --pin memory_limit_gib=20
+suggest 0 "\"step_s\"" $large --pin memory_limit_gib=45 --format json
+python3 -c 'import json, sys; assert all(z["estimate"]["memory"]["peak_high_gib"] < 45 for z in json.load(open(sys.argv[1]))["plans"])' "$dir/out" || fail "more than 45 GiB"
+
+# without NVLink between the GPUs of a node the libraries that use it are no plan's (S1.9)
+printf 'moeplan: 1\nkind: Platform\nid: pcie\nname: PCIe\nsource: test\nbase: h100\nnvlink_domain: 1\n' >"$dir/pcie.yaml"
+suggest 0 "alltoall" qwen3-30b-a3b --gpus 32 --platform "$dir/pcie.yaml" --framework megatron --pin ep=8
+lacks "flex"
+suggest 0 "torch" qwen3-30b-a3b --gpus 32 --platform "$dir/pcie.yaml" --framework automodel --pin ep=8
 
 # a flex dispatcher is told by either of its words, the backend on a rack by the kernels that it has
 kept "moe_token_dispatcher_type: flex" $small --pin moe_flex_dispatcher_backend=deepep
@@ -198,7 +220,7 @@ suggest 0 "cp4" gpt-oss-120b --gpus 64 --platform h100 --framework megatron --se
 # groups of six are served by no library of the exchange, and lie across nodes of eight
 sed -i 's/"num_experts": 128/"num_experts": 96/' "$dir/hf/config.json"
 suggest 0 "moe-token-dispatcher-type alltoall" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --format flags
-suggest 1 "break a rule, the last one deepep-serves-group" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --pin moe_flex_dispatcher_backend=deepep \
+suggest 1 "  [deepep-serves-group]" "$dir/hf" --gpus 96 --platform h200 --framework megatron --pin ep=6 --pin etp=1 --pin moe_flex_dispatcher_backend=deepep \
     --pin moe_token_dispatcher_type=flex
 
 # what Transformer Engine cannot quantise is said at once, whatever the layout

@@ -122,10 +122,11 @@ static void a_batch_that_does_not_divide(void **state)
     k.gbs = 64;
     assert_values(&r, &k, DECISION_ETP, "1");
     k.cp = 1, k.gpus = 72, k.fsdp = FSDP_FSDP2;
-    c->framework = FRAMEWORK_AUTOMODEL; /* whose pipelines have eight stages at most otherwise */
-    assert_values(&r, &k, DECISION_PP, "1 2 3 4 6 8 9");
+    c->framework = FRAMEWORK_AUTOMODEL; /* whose pipelines have 16 stages at most otherwise */
+    k.gbs = 4;
+    assert_values(&r, &k, DECISION_PP, "1 2 3 4 6 8 9 12 18");
     k.gbs = 72;
-    assert_values(&r, &k, DECISION_PP, "1 2 3 4 6 8");
+    assert_values(&r, &k, DECISION_PP, "1 2 3 4 6 8 9 12");
 }
 
 /* The names of a switch's states, "as it is" among them. */

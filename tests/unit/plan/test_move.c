@@ -186,6 +186,9 @@ static void a_move_is_not_taken_where_something_it_needs_is_missing(void **state
     }
     whole.machine.nvlink_domain = 72;
     assert_false(move_given(&whole) & NEED_NODE_NVLINK);
+    assert_true(move_given(&whole) & NEED_NVLINK);
+    whole.machine.nvlink_domain = 1;
+    assert_false(move_given(&whole) & NEED_NVLINK);
 }
 
 /* Which ways ranks have to exchange keys follows from attention, and from how its heads divide over
