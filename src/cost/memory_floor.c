@@ -31,11 +31,19 @@ struct floor {
 
 /* ---- parts ---- */
 
+/* Whether what FSDP gathers adds up layer by layer too: as it does where all stay gathered. Else it
+   is of two layers, whichever a rank has, and left out. */
+static bool stays_gathered(const struct knobs *k)
+{
+    return k->fsdp == FSDP_FSDP2 && !knobs_reshards(k);
+}
+
 /* Parameters, gradients and optimizer states while the passes run. */
 static double held(const struct memory_work *w, const struct holding *s)
 {
     double states = w->c->knobs.offload_optimizer_states ? 0 : state_optimizer(w, s, NULL);
-    return state_parameters(w, s, NULL) + state_gradients(w, s, NULL) + states;
+    double gathered = stays_gathered(&w->c->knobs) ? state_gathered(w, s, NULL) : 0;
+    return state_parameters(w, s, NULL) + state_gradients(w, s, NULL) + states + gathered;
 }
 
 static double half(struct range x)
