@@ -273,6 +273,25 @@ static void no_split_is_below_the_floor(void **state)
     }
 }
 
+/* A head as large as many layers stands beside as many of them as any stage has, where others may
+   leave it alone. */
+static void even_stages_bear_their_ends(void **state)
+{
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct config *c = model_of(*state, 0, &shapes[i]);
+        struct memory_estimate memory;
+        struct memory_work w;
+        int counts[MODEL_MAX_KINDS] = {c->model.num_layers};
+        schedule_locally(c);
+        c->model.vocab = 1 << 18;
+        ours(c, &memory);
+        struct memory_coefficients x = memory_coefficients_of(&c->machine);
+        memory_measure(c, &x, &w);
+        assert_not_lacking(c, false, memory.peak, counts, &w);
+        assert_not_lacking(c, true, memory.peak_high, counts, &w);
+    }
+}
+
 /* ---- by hand ---- */
 
 /* The head is 32,768 x 1024 weights, those of two layers of 4 x 1024 x 1024 and 3 x 1024 x 4096,
@@ -347,6 +366,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_fastest_that_fits),
     cmocka_unit_test(mixed_layers_are_divided_by_what_each_takes),
     cmocka_unit_test(no_split_is_below_the_floor),
+    cmocka_unit_test(even_stages_bear_their_ends),
     cmocka_unit_test(ends_weigh_what_they_take),
     cmocka_unit_test(an_even_split_needs_no_layout),
     cmocka_unit_test(settings_that_say_the_split_are_kept),
