@@ -166,32 +166,60 @@ static enum result try_plan(struct search *s, const struct relief *x, struct ope
     return !search_offer(s, &o) ? REFUSED : moved ? SQUEEZED : GOOD;
 }
 
-/* Tries the present variant with every side that may be best. GOOD: none of them would do better
-   with more room, and one may be at all; HOPELESS, NO_ROOM: all are, or have; else SQUEEZED. */
+/* The sides of a variant, as bits, and what became of those that were tried. */
+struct sides {
+    const struct knobs *plain; /* of the variant */
+    struct open_sides *open;
+    uint32_t needless; /* in nothing better than another that was tried */
+    uint32_t done;     /* tried, or known to have no room */
+    bool any, settled, hopeless, lacking;
+};
+
+/* Tries the present variant with one of its sides. Groups of ranks that hold the same shards share
+   less of the states, whatever else is beside them: where a plan has no room, nor have those that
+   are the same but for replicas. */
+static void try_side(struct search *s, struct relief *x, int i, struct sides *sides)
+{
+    const struct kind *kind = present_kind(s);
+    bool all = s->request->exhaustive;
+    if ((sides->needless | sides->done) >> i & 1 && !all) return;
+    s->c.knobs = *sides->plain;
+    if (!combination_set(&kind->sides[i], &s->c) ||
+        !combination_set(&kind->offloads[x->offload], &s->c))
+        return;
+    enum result one = try_plan(s, x, sides->open, i);
+    x->hopeless = one == HOPELESS;
+    sides->settled = sides->settled && (one == GOOD || one == TOO_SLOW);
+    sides->hopeless = sides->hopeless && x->hopeless;
+    sides->lacking = sides->lacking && lacks_room(one);
+    sides->any = true;
+    sides->done |= 1u << i;
+    if (one != REFUSED) sides->needless |= kind->worse[i];
+    for (int j = 0; j < kind->n_sides && lacks_room(one); j++)
+        if (kind->plain[j] == i) sides->done |= 1u << j;
+}
+
+/* Tries the present variant with every side that may be best; after one without room that without
+   replicas first, which says most. GOOD: none of them would do better with more room, and one may
+   be at all; HOPELESS, NO_ROOM: all are, or have; else SQUEEZED. */
 static enum result try_sides(struct search *s, struct variant *v, struct relief *x)
 {
     const struct kind *kind = present_kind(s);
-    struct open_sides *open = variant_open_sides(s, v, x->recompute, x->offload);
-    uint32_t needless = 0;
     struct knobs plain = s->c.knobs;
-    bool settled = true, hopeless = true, lacking = true, any = false;
+    struct sides sides = {.plain = &plain,
+                          .open = variant_open_sides(s, v, x->recompute, x->offload),
+                          .settled = true,
+                          .hopeless = true,
+                          .lacking = true};
     for (int i = 0; i < kind->n_sides; i++) {
-        if (needless & 1u << i && !s->request->exhaustive) continue;
-        s->c.knobs = plain;
-        if (!combination_set(&kind->sides[i], &s->c) ||
-            !combination_set(&kind->offloads[x->offload], &s->c))
-            continue;
-        enum result one = try_plan(s, x, open, i);
-        x->hopeless = one == HOPELESS;
-        settled = settled && (one == GOOD || one == TOO_SLOW);
-        hopeless = hopeless && x->hopeless;
-        lacking = lacking && lacks_room(one);
-        if (one != REFUSED) needless |= kind->worse[i];
-        any = true;
+        bool lacked = x->hopeless || (sides.any && sides.lacking);
+        if (lacked && kind->plain[i] != i && !s->request->exhaustive)
+            try_side(s, x, kind->plain[i], &sides);
+        try_side(s, x, i, &sides);
     }
     s->c.knobs = plain;
-    if (!any) return SQUEEZED;
-    return settled ? GOOD : hopeless ? HOPELESS : lacking ? NO_ROOM : SQUEEZED;
+    if (!sides.any) return SQUEEZED;
+    return sides.settled ? GOOD : sides.hopeless ? HOPELESS : sides.lacking ? NO_ROOM : SQUEEZED;
 }
 
 /* ---- variants ---- */

@@ -254,6 +254,16 @@ static double side_seconds(const struct config *c, struct known_kernels *known,
     return x->any ? time_step_of(&x->layers, c, &x->pass) : 0;
 }
 
+/* Replicas are the first of the switches. */
+static int plain_of(const struct kind *kind, int side)
+{
+    struct combination plain = kind->sides[side];
+    plain.moves[0] = NULL;
+    for (int i = 0; i < kind->n_sides; i++)
+        if (memcmp(&kind->sides[i], &plain, sizeof plain) == 0) return i;
+    return side;
+}
+
 /* The fastest first, so that one that is better in everything stands before the other. */
 static void find_sides(struct kinds *all, struct config *c, struct kind *kind)
 {
@@ -281,6 +291,8 @@ static void find_sides(struct kinds *all, struct config *c, struct kind *kind)
         for (int j = i + 1; j < out.n; j++)
             if (is_worse(&costs[i], &costs[j])) kind->worse[i] |= 1u << j;
     }
+    for (int i = 0; i < out.n; i++)
+        kind->plain[i] = plain_of(kind, i);
 }
 
 /* ---- recomputation ---- */

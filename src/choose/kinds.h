@@ -50,6 +50,7 @@ struct kind {
     uint32_t leanest; /* the offloads than which none keeps more there; alone where there is no
                          offload: none */
     uint32_t worse[KINDS_MOST_SIDES]; /* bit j: side j is in nothing better than this one */
+    int plain[KINDS_MOST_SIDES];      /* of each side the same without replicas, or itself */
     int grad_bytes;                   /* the fewest of the sides */
     const struct move *recompute[SPACE_MAX_STATES]; /* the fastest first */
     uint64_t needless[SPACE_MAX_STATES];            /* bit r: state r repeats at least what this

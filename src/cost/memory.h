@@ -181,7 +181,7 @@ struct memory_flights {
 double memory_floor(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                     bool high, struct memory_flights *known, struct memory_work *w);
 /* Whether some stage needs more than the capacity however they are divided: as memory_floor, and
-   stages have whole layers. */
+   stages have whole layers, as many each where the framework divides them. */
 bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                   bool high, double capacity, struct memory_flights *known, struct memory_work *w);
 

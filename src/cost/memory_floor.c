@@ -7,6 +7,7 @@
 #include "base/larger.h"
 #include "cost/memory_stage.h"
 #include "cost/vision.h"
+#include "plan/framework.h"
 
 enum { QUANTISED = ACTIVATION_CAUSES, CAUSES };
 
@@ -31,11 +32,19 @@ struct floor {
 
 /* ---- parts ---- */
 
+/* Whether what FSDP gathers adds up layer by layer too: as it does where all stay gathered. Else it
+   is of two layers, whichever a rank has, and left out. */
+static bool stays_gathered(const struct knobs *k)
+{
+    return k->fsdp == FSDP_FSDP2 && !knobs_reshards(k);
+}
+
 /* Parameters, gradients and optimizer states while the passes run. */
 static double held(const struct memory_work *w, const struct holding *s)
 {
     double states = w->c->knobs.offload_optimizer_states ? 0 : state_optimizer(w, s, NULL);
-    return state_parameters(w, s, NULL) + state_gradients(w, s, NULL) + states;
+    double gathered = stays_gathered(&w->c->knobs) ? state_gathered(w, s, NULL) : 0;
+    return state_parameters(w, s, NULL) + state_gradients(w, s, NULL) + states + gathered;
 }
 
 static double half(struct range x)
@@ -378,6 +387,53 @@ static bool lacks_whole(const struct floor *f, double capacity)
     return spare < 0 || (spare < x.n_others && room_beside(f, &x, capacity) < x.needed);
 }
 
+/* ---- stages that nobody chooses ---- */
+
+/* Layers that every rank has at least where the framework divides them evenly over the chunks, with
+   any number of virtual stages of the class. */
+static int even_layers(const struct config *c, int most_vpp)
+{
+    int layers = c->model.num_layers, least = layers / c->knobs.pp;
+    for (int vpp = c->knobs.vpp; vpp <= most_vpp; vpp++) {
+        int each = layers / (c->knobs.pp * vpp) * vpp;
+        if (each < least) least = each;
+    }
+    return least;
+}
+
+/* Bytes of the last rank when a pass is over, whose outputs are there twice (memory_stage.c), with
+   so many layers that hold what a common one does. No interval is of less than the whole's. */
+static double outputs_bytes(const struct floor *f, int layers, bool high)
+{
+    const struct memory_work *w = f->w;
+    struct holding s = holding_of_ends(w, false, true);
+    s.stage = w->c->knobs.pp - 1;
+    double outputs = activation_outputs(w, &s, NULL);
+    if (outputs == 0) return 0;
+    double bytes = layers * f->unit->held + held(w, &s) + state_buffers(w, &s, NULL) + 2 * outputs;
+    return (high ? 1 + peak_error(w) : 1) * bytes;
+}
+
+/* Whether a rank lacks room for so many layers, of which `others` at most may be of kinds that need
+   less: with none of them, and with all of them in front, where most are in flight. */
+static bool rank_lacks(const struct floor *f, int rank, int layers, int others, double capacity)
+{
+    double left = left_on(f, rank, capacity), flight = f->flights->flight[rank];
+    if (room_on(f, flight, left) >= layers) return false;
+    return others == 0 || room_on(f, f->flights->last[rank], left) < layers - others;
+}
+
+/* Whether a rank lacks room for its part of the layers. */
+static bool lacks_even(const struct floor *f, int most_vpp, bool high, double capacity)
+{
+    const struct config *c = f->w->c;
+    if (config_traits(c)->chooses_stages) return false;
+    int layers = even_layers(c, most_vpp), others = c->model.num_layers - whole_of(f).needed;
+    for (int r = 0; r < c->knobs.pp; r++)
+        if (rank_lacks(f, r, layers, others, capacity)) return true;
+    return layers > others && outputs_bytes(f, layers - others, high) > capacity;
+}
+
 bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_MAX_KINDS],
                   bool high, double capacity, struct memory_flights *known, struct memory_work *w)
 {
@@ -388,5 +444,5 @@ bool memory_lacks(const struct config *c, int most_vpp, const int counts[MODEL_M
     if (least_bytes(&f) > capacity) return true; /* mostly the layers alone say so */
     take_ends(&f);
     if (least_bytes(&f) > capacity) return true;
-    return lacks_whole(&f, capacity);
+    return lacks_whole(&f, capacity) || lacks_even(&f, most_vpp, high, capacity);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "plan/framework.h"
 #include "round_plan.h"
 
 /* A plan of so many layers on so many stages; the head takes a little less than two of its layers.
@@ -205,9 +206,27 @@ static void mixed_layers_are_divided_by_what_each_takes(void **state)
 
 /* ---- bytes that none undercuts ---- */
 
-/* Of what little stands far above it, as on an end with a head larger than all layers. Nor is there
-   said to be no room for as much. */
-static void assert_below(const struct config *c, bool high, double bytes)
+/* Of the bytes of a split that a framework makes, what it surely lacks room in. */
+static const double NEAR_EVEN = 0.85;
+
+/* Nor is there said to be no room for as much. */
+static void assert_not_lacking(const struct config *c, bool high, double bytes,
+                               const int counts[MODEL_MAX_KINDS], struct memory_work *w)
+{
+    struct memory_flights flights = {0};
+    if (memory_lacks(c, c->knobs.vpp, counts, high, bytes * (1 + 1e-9), &flights, w))
+        fail_msg("%d layers on %d x %d chunks, recompute %d: no room in %.3f GiB",
+                 c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, bytes / GIB);
+    if (config_traits(c)->chooses_stages) return;
+    /* as many layers on each stage: nearer than the mean of all */
+    if (!memory_lacks(c, c->knobs.vpp, counts, high, bytes * NEAR_EVEN, &flights, w))
+        fail_msg("%d layers on %d x %d chunks, recompute %d: room in less than %.3f GiB",
+                 c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, bytes / GIB);
+}
+
+/* Of what little stands far above it, as on an end with a head larger than all layers. `any`: it is
+   of any split, where the framework may have one alone. */
+static void assert_below(const struct config *c, bool high, bool any, double bytes)
 {
     static struct memory_work w;
     struct memory_flights flights = {0};
@@ -221,9 +240,7 @@ static void assert_below(const struct config *c, bool high, double bytes)
         fail_msg("%d layers on %d x %d chunks, recompute %d: %.3f GiB, not below %.3f",
                  c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, floor / GIB,
                  bytes / GIB);
-    if (memory_lacks(c, c->knobs.vpp, counts, high, bytes * (1 + 1e-9), &flights, &w))
-        fail_msg("%d layers on %d x %d chunks, recompute %d: no room in %.3f GiB",
-                 c->model.num_layers, c->knobs.pp, c->knobs.vpp, c->knobs.recompute, bytes / GIB);
+    if (!any || c->framework != FRAMEWORK_AUTOMODEL) assert_not_lacking(c, high, bytes, counts, &w);
 }
 
 /* A schedule that keeps tensors of all its microbatches, of which an end has fewer. */
@@ -246,13 +263,32 @@ static void no_split_is_below_the_floor(void **state)
         if (i >= SHAPES * MODELS * 2) schedule_locally(c);
         if (x->vpp == 1) {
             struct search all = all_splits(c);
-            assert_below(c, false, all.peak);
-            assert_below(c, true, all.high);
+            assert_below(c, false, true, all.peak);
+            assert_below(c, true, true, all.high);
         }
         ours(c, &memory);
         c->knobs.layout = 0;
-        assert_below(c, false, memory.peak);
-        assert_below(c, true, memory.peak_high);
+        assert_below(c, false, false, memory.peak);
+        assert_below(c, true, false, memory.peak_high);
+    }
+}
+
+/* A head as large as many layers stands beside as many of them as any stage has, where others may
+   leave it alone. */
+static void even_stages_bear_their_ends(void **state)
+{
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct config *c = model_of(*state, 0, &shapes[i]);
+        struct memory_estimate memory;
+        struct memory_work w;
+        int counts[MODEL_MAX_KINDS] = {c->model.num_layers};
+        schedule_locally(c);
+        c->model.vocab = 1 << 18;
+        ours(c, &memory);
+        struct memory_coefficients x = memory_coefficients_of(&c->machine);
+        memory_measure(c, &x, &w);
+        assert_not_lacking(c, false, memory.peak, counts, &w);
+        assert_not_lacking(c, true, memory.peak_high, counts, &w);
     }
 }
 
@@ -330,6 +366,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_fastest_that_fits),
     cmocka_unit_test(mixed_layers_are_divided_by_what_each_takes),
     cmocka_unit_test(no_split_is_below_the_floor),
+    cmocka_unit_test(even_stages_bear_their_ends),
     cmocka_unit_test(ends_weigh_what_they_take),
     cmocka_unit_test(an_even_split_needs_no_layout),
     cmocka_unit_test(settings_that_say_the_split_are_kept),
