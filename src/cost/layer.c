@@ -396,8 +396,9 @@ static struct pass early_stop(const struct timing *t, const struct layer_time *x
     tail.ep = x->forward.ep / 2;
     struct stream scattered = {.eager = true,
                                .forward = experts_scattered(t->config, t->rows * last->out)};
-    tail.memory = kernel_stream(t, t->law.passes * t->rows * last->out) +
-                  stream_rate(t, &scattered) * kernel_stream(t, scattered.forward);
+    tail.memory = kernel_stream(t, t->law.passes * t->rows * last->out);
+    if (scattered.forward > 0)
+        tail.memory += stream_rate(t, &scattered) * kernel_stream(t, scattered.forward);
     return tail;
 }
 

@@ -204,6 +204,7 @@ static void experts_work(struct work *w)
     host->freed_by = FREED_MOE;
     if (!w->fused_experts && !experts_are_one_kernel(w->c)) launch_experts(w);
     double scattered = experts_scattered(w->c, rows * width(m));
+    if (scattered <= 0) return;
     struct stream *added = work_stream(w, scattered, scattered);
     added->eager = true, added->freed_by = FREED_MOE;
 }
