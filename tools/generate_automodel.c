@@ -53,7 +53,7 @@ static void write_section(struct generator *g, const struct node *node)
 {
     static const char *const known[] = {"path",   "strategy", "beside",  "targeted", "error",
                                         "covers", "source",   "kinds",   "keys",     "untargeted",
-                                        "above",  "shape",    "targets", "gone",   NULL};
+                                        "above",  "shape",    "targets", "gone",     NULL};
     enum { N_TEXTS = 7 };
     tables_check_keys(g, node, known);
     buf_add_char(&g->out, '{');
@@ -93,8 +93,8 @@ static void write_class(struct generator *g, const struct class_entry *e,
     /* absent in the file: depends on the base class or the configuration */
     static const char *const facts[] = {"moe", "tp_plan", "pp_plan", "backend", "hybrid"};
     /* absent in the file: the class does not have it */
-    static const char *const features[] = {"outside", "tp_registered", "owns_cp",
-                                           "cp_sdpa", "thd",           "keeps_forward"};
+    static const char *const features[] = {"outside", "tp_registered", "owns_cp", "cp_sdpa",
+                                           "thd",     "keeps_forward", "eager"};
     buf_add_char(&g->out, '{');
     tables_write_text(&g->out, "name", e->name);
     tables_write_text(&g->out, "model_type", tables_text(e->node, "model_type"));
@@ -118,9 +118,10 @@ static void write_classes(struct generator *g, const struct node *classes,
                           const struct map *releases)
 {
     static const char *const known[] = {
-        "class",         "architectures", "moe",        "tp_plan", "pp_plan",       "backend",
-        "tp_registered", "owns_cp",       "cp_sdpa",    "thd",     "keeps_forward", "packed_cp",
-        "declares",      "hybrid",        "model_type", "models",  "outside",       NULL};
+        "class",         "architectures", "moe",      "tp_plan", "pp_plan",
+        "backend",       "tp_registered", "owns_cp",  "cp_sdpa", "thd",
+        "keeps_forward", "packed_cp",     "declares", "hybrid",  "model_type",
+        "models",        "outside",       "eager",    NULL};
     VEC(struct class_entry) entries = {0};
     for (size_t i = 0; i < classes->n; i++) {
         const struct node *class = classes->items[i];

@@ -45,7 +45,7 @@ struct linear layer_linear(const struct timing *t, const struct matrix *x, bool 
     if (!matrix_is_routed(x)) return l;
     l.experts = (double)m->experts / k->ep;
     l.rows = t->rows / l.experts;
-    l.one_kernel = fused_experts;
+    l.one_kernel = fused_experts || experts_are_one_kernel(t->config);
     l.quantised_in = fused_experts && x->inner_in;
     l.quantised_out = fused_experts && x->inner_out;
     return l;
@@ -70,6 +70,7 @@ static void add_fp32(struct linear l, const struct timing *t, struct layer_time 
 
 static double stream_rate(const struct timing *t, const struct stream *s)
 {
+    if (s->eager) return 1 / t->f.activation_passes;
     return s->bias ? t->f.bias_passes / t->f.activation_passes : 1;
 }
 
@@ -393,7 +394,11 @@ static struct pass early_stop(const struct timing *t, const struct layer_time *x
     }
     tail.grouped = x->forward.grouped / (t->config->model.gated ? 3 : 2);
     tail.ep = x->forward.ep / 2;
+    struct stream scattered = {.eager = true,
+                               .forward = experts_scattered(t->config, t->rows * last->out)};
     tail.memory = kernel_stream(t, t->law.passes * t->rows * last->out);
+    if (scattered.forward > 0)
+        tail.memory += stream_rate(t, &scattered) * kernel_stream(t, scattered.forward);
     return tail;
 }
 

@@ -51,7 +51,7 @@ struct automodel_class {
     struct str name, model_type; /* model_type: may be empty */
     enum known moe, tp_plan, pp_plan, backend, hybrid;
     enum known outside; /* Hugging Face's own: AutoModel has no class for it */
-    enum known tp_registered, owns_cp, cp_sdpa, thd, keeps_forward;
+    enum known tp_registered, owns_cp, cp_sdpa, thd, keeps_forward, eager;
     const struct str *packed_cp; /* attention backends that take packed sequences with cp > 1 */
     size_t n_packed_cp;
     const struct str *declares; /* tp, cp, pp, ep: what the class says it supports */

@@ -145,6 +145,7 @@ static void fill_from_class(struct facts *f, const struct automodel_class *c)
         {P_automodel_cp_sdpa, c->cp_sdpa},
         {P_automodel_thd, c->thd},
         {P_automodel_keeps_forward, c->keeps_forward},
+        {P_automodel_eager, c->eager},
     };
     if (c->model_type.n)
         fill(f, P_model_type, value_string(c->model_type), "AutoModel's model class");

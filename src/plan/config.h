@@ -141,8 +141,9 @@ enum attention_backend { ATTN_FLASH, ATTN_FUSED, ATTN_UNFUSED, ATTN_SDPA, ATTN_F
    makes one operation of products and activation. */
 enum experts_kernel { EXPERTS_TE, EXPERTS_GROUPED, EXPERTS_LOOP, EXPERTS_SLICES, EXPERTS_FUSED };
 /* TE: one kernel, which keeps a number a row. TORCH: PyTorch's own. COMPILED: in fp32, made one
-   kernel by torch.compile. */
-enum norm_kernel { NORM_TE, NORM_TORCH, NORM_COMPILED };
+   kernel by torch.compile. EAGER: Hugging Face's module, operation by operation, as is the gate
+   between two linears beside it. */
+enum norm_kernel { NORM_TE, NORM_TORCH, NORM_COMPILED, NORM_EAGER };
 enum linear_kernel { LINEARS_TE, LINEARS_TORCH };
 /* How context-parallel ranks see all keys. RING: keys and values go round beside attention. HEADS:
    each gets the whole sequence of a part of the heads (a2a). GATHER: all keys and values first.

@@ -7,9 +7,20 @@ static void dense_weights(struct weights *w)
     weights_add_mlp(w, LINEAR_FC1, w->m->hidden, w->m->dense_ffn, MOD_MLP);
 }
 
+/* The gate's function and the product as operations of their own write and read the function's
+   values, and in backward their gradient and those values again: bytes beyond one kernel's. */
+static void gate_apart_work(struct work *w, double inner)
+{
+    if (w->c->knobs.norms != NORM_EAGER || !w->m->gated) return;
+    struct stream *s = work_stream(w, 4 * inner, 8 * inner);
+    s->eager = true, s->freed_by = MOD_MLP;
+}
+
 static void dense_work(struct work *w)
 {
+    double inner = w->t.tokens * w->m->dense_ffn / w->tp;
     work_activation(w, w->t.tokens, w->m->dense_ffn / w->tp)->freed_by = MOD_MLP;
+    gate_apart_work(w, inner);
     work_repeat(w, MOD_MLP, 0, 6);
     work_tp(w);
     work_host(w, w->low ? 16 : 10, SCOPE_MLP | SCOPE_FULL, 1);
@@ -30,6 +41,8 @@ static void dense_saved(struct saved_list *l)
     saved_add(l, "FC1 output", tokens, up * f, l->inner)->freed_by = MOD_MLP;
     struct saved *activation = saved_add(l, "activation", tokens, f, l->gemm);
     activation->freed_by = MOD_MLP | MOD_OPERATIONS, activation->input_of = LINEAR_BIT(LINEAR_DOWN);
+    if (k->norms == NORM_EAGER && l->m->gated)
+        saved_add(l, "gate", tokens, f, l->wide)->freed_by = MOD_MLP | MOD_OPERATIONS;
     for (int i = first; i < l->n; i++)
         l->items[i].late = true;
     saved_dropout(l);

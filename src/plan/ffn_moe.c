@@ -154,6 +154,21 @@ static void loop_work(struct work *w)
     host->backward = (double)TURN_BACKWARD_OPS / TURN_OPS;
 }
 
+bool experts_are_one_kernel(const struct config *c)
+{
+    return c->knobs.experts == EXPERTS_GROUPED;
+}
+
+/* The output is cast to fp32 (6 bytes an element) and added to its token's by scatter (12), where
+   the law of exchanges has a read and a write; backward the gradient is gathered (8), cast (6), and
+   added up over a token's rows (GroupedExperts._forward_grouped_mm in AutoModel's
+   components/moe/experts.py; torch index_backward, scatter_add_). */
+double experts_scattered(const struct config *c, double elements)
+{
+    bool own = experts_are_one_kernel(c) && c->knobs.dispatcher == DISPATCH_TORCH;
+    return own ? (6 + 12 - 4) * elements : 0;
+}
+
 /* Experts outside one kernel are launched from loops. Forward each of two linears has a product and
    quantises its input; backward a product for each gradient, that of the weights only where it is
    trained, and the output's gradient quantised
@@ -187,7 +202,11 @@ static void experts_work(struct work *w)
     if (m->add_bias) bias_work(w, up * rows * inner, rows * width(m));
     struct host *host = work_host(w, w->low ? 20 : 12, SCOPE_MOE | SCOPE_FULL, 0);
     host->freed_by = FREED_MOE;
-    if (!w->fused_experts) launch_experts(w);
+    if (!w->fused_experts && !experts_are_one_kernel(w->c)) launch_experts(w);
+    double scattered = experts_scattered(w->c, rows * width(m));
+    if (scattered <= 0) return;
+    struct stream *added = work_stream(w, scattered, scattered);
+    added->eager = true, added->freed_by = FREED_MOE;
 }
 
 /* Checkpointing the whole layer reads the three generators' states in the forward pass, reads and

@@ -195,12 +195,20 @@ static void settle_experts(const struct facts *f, struct config *c)
                                                         : EXPERTS_TE;
 }
 
+/* torch.compile makes few kernels of many operations. */
+static bool runs_eagerly(const struct facts *f)
+{
+    return facts_bool(f, P_automodel_eager, false) && !facts_bool(f, P_compile_enabled, false);
+}
+
 /* Models of Hugging Face's own classes have one word for their attention; everything else is
    PyTorch's, expert by expert. */
 static void settle_classes(const struct facts *f, struct config *c)
 {
     struct knobs *k = &c->knobs;
-    if (facts_bool(f, P_automodel_moe, true) || config_traits(c)->megatron_words) return;
+    if (config_traits(c)->megatron_words) return;
+    if (runs_eagerly(f)) k->norms = NORM_EAGER, k->linears = LINEARS_TORCH;
+    if (facts_bool(f, P_automodel_moe, true) || k->norms == NORM_EAGER) return;
     k->experts = EXPERTS_LOOP, k->norms = NORM_TORCH, k->linears = LINEARS_TORCH;
 }
 
@@ -240,8 +248,8 @@ static void settle_rope(const struct facts *f, struct config *c)
     bool yarn =
         config_traits(c)->biased_experts_have_yarn && c->model.experts > 0 && c->model.add_bias;
     bool apart = others || yarn || !facts_bool(f, P_apply_rope_fusion, true);
-    c->knobs.rope_apart =
-        config_traits(c)->megatron_words && has_rotary_positions(f) && !c->model.mla && apart;
+    bool eager = config_traits(c)->megatron_words ? apart : runs_eagerly(f);
+    c->knobs.rope_apart = eager && has_rotary_positions(f) && !c->model.mla;
 }
 
 /* Below 0 it is over the largest microbatch's rows, which nobody knows before a run. */
@@ -533,7 +541,7 @@ static const char *const graph_words[] = {"none", "local", "transformer_engine",
 static const char *const attention_words[] = {"flash", "fused", "unfused", "sdpa",
                                               "flex",  "auto",  NULL};
 static const char *const experts_words[] = {"te", "grouped", "loop", "torch", "fused", NULL};
-static const char *const norms_words[] = {"te", "torch", "torch_fp32", NULL};
+static const char *const norms_words[] = {"te", "torch", "torch_fp32", "eager", NULL};
 static const char *const linears_words[] = {"te", "torch", NULL};
 static const char *const dispatcher_words[] = {"allgather", "alltoall", "deepep",
                                                "hybridep",  "torch",    NULL};

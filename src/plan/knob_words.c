@@ -238,7 +238,7 @@ static const struct phrase {
      {{P_attn_implementation, WORD("eager")}}},
     {P_backend_experts, AUTOMODEL, NOBODY, EXPERTS_SLICES, 1, {{P_backend_experts, WORD("torch")}}},
     {P_backend_experts, AUTOMODEL, NOBODY, EXPERTS_TE, 1, {{P_backend_experts, WORD("te")}}},
-    {P_backend_experts, AUTOMODEL, NOBODY, EXPERTS_GROUPED, 1, {{P_backend_experts, WORD("gmm")}}},
+    {P_backend_experts, AUTOMODEL, NOBODY, EXPERTS_TE, 1, {{P_backend_experts, WORD("gmm")}}},
     {P_backend_experts,
      AUTOMODEL,
      NOBODY,

@@ -83,6 +83,7 @@ static void attention_work(struct work *w)
     work_stream(w, 3 * moved, 5 * moved);
     double keys = (x.groups > tp ? x.groups : tp) * x.qk;
     if (w->c->knobs.rope_apart) rope_apart_work(w, 2 * w->t.tokens * (q + keys) / tp);
+    if (w->m->qk_layernorm) work_norm_apart(w, w->t.tokens * (q + keys) / tp);
     if (mixer_has_indexer(w->mixer)) indexer_work(w);
     work_attention(w, x.n / tp, x.qk, x.v, x.window, kv / tp);
     work_context(w, 2 * w->t.tokens * kv / tp, 2 * w->t.tokens * q / tp,
@@ -100,9 +101,12 @@ static void attention_saved(struct saved_list *l)
     struct heads x = heads_of(l->m, l->mixer);
     double q = x.n * x.qk, kv = x.groups * (x.qk + x.v), tokens = l->t.tokens;
     saved_residual(l, true, true, first_linears);
-    if (l->m->qk_layernorm)
-        saved_add(l, "q and k before their norm", tokens, (q + x.groups * x.qk) / l->tp, l->wide)
-            ->freed_by = MOD_OPERATIONS;
+    if (l->m->qk_layernorm) {
+        double width = (q + x.groups * x.qk) / l->tp;
+        saved_add(l, "q and k before their norm", tokens, width, l->wide)->freed_by =
+            MOD_OPERATIONS;
+        saved_norm_apart(l, "q and k norms in fp32", tokens, width);
+    }
     saved_add(l, "q, k, v", tokens, (q + kv) / l->tp, l->core)->offloaded_by = MOD_CORE_ATTN;
     if (l->m->attention_output_gate)
         saved_add(l, "attention gate", tokens, x.n * x.v / l->tp, l->wide);

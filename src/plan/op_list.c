@@ -142,6 +142,20 @@ void work_context(struct work *w, double kv, double q, double out)
     if (config_cp_comm(w->c) != CP_GATHER) work_stream(w, 4 * (ring - 1) * q, 4 * (ring - 1) * q);
 }
 
+/* Bytes an element. Forward: cast to fp32 (6), squared (8), averaged (4), divided by the root (8),
+   cast back (6), weighted (4); a fused one has 4. Backward: the weight's gradient (8) and the
+   input's (4), cast (6); both products' gradients (8 and 16), the mean's (4), the square's in three
+   operations (28), the sum of the two (12), cast back (6); a fused one has 6. (transformers
+   models/qwen3/modeling_qwen3.py Qwen3RMSNorm; torch tools/autograd/derivatives.yaml
+   pow.Tensor_Scalar.) */
+void work_norm_apart(struct work *w, double elements)
+{
+    enum { OPS = 7, BACKWARD_OPS = 14 };
+    if (w->c->knobs.norms != NORM_EAGER) return;
+    work_stream(w, (36 - 4) * elements, (92 - 6) * elements)->eager = true;
+    work_host(w, OPS, SCOPE_FULL, 0)->backward = (double)BACKWARD_OPS / OPS;
+}
+
 /* Forward the norm reads and writes, and the sum with the residual reads two and writes one
    (megatron/core/fusions/fused_bias_dropout.py, without a bias or dropout); backward the norm reads
    its input and the gradient and writes one, and both branches' gradients are added up. */
@@ -150,6 +164,7 @@ void work_block(struct work *w)
     double hidden = 2 * w->t.sp_tokens * w->m->hidden;
     work_stream(w, 5 * hidden, 6 * hidden);
     work_repeat(w, MOD_LAYERNORM, 2 * hidden, 1);
+    work_norm_apart(w, w->t.sp_tokens * w->m->hidden);
 }
 
 /* The first linear has gate and up parts when gated. The activation reads them and writes one;
@@ -185,6 +200,7 @@ struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint3
     in->offloaded_by = first ? MOD_ATTN_NORM : MOD_MLP_NORM;
     in->freed_by = first ? 0 : MOD_OPERATIONS;
     in->enters_part = true;
+    saved_norm_apart(l, first ? "input norm in fp32" : "FFN norm in fp32", tokens, h);
     saved_add(l, first ? "input norm statistics" : "FFN norm statistics", tokens, 1,
               l->m->layernorm ? 8 : 4)
         ->freed_by = MOD_OPERATIONS;
@@ -195,6 +211,16 @@ struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint3
     out->input_of = linears;
     out->enters_part = true;
     return out;
+}
+
+struct saved *saved_norm_apart(struct saved_list *l, const char *name, double tokens, double width)
+{
+    const struct knobs *k = &l->c->knobs;
+    if (k->norms != NORM_EAGER) return NULL;
+    double weighted = knobs_trains_language(k) ? l->wide : 0;
+    struct saved *s = saved_add(l, name, tokens, width, 4 - l->wide + weighted);
+    s->freed_by = MOD_OPERATIONS;
+    return s;
 }
 
 /* Transformer Engine and PyTorch keep a linear's input only where its weight asks for a gradient

@@ -126,7 +126,8 @@ struct token_counts {
 struct stream {
     double forward, backward;
     uint32_t freed_by;
-    bool bias; /* adds biases to the experts' rows, clamps them: at a rate of its own */
+    bool bias;  /* adds biases to the experts' rows, clamps them: at a rate of its own */
+    bool eager; /* single operations, each of which takes as long as a copy of its bytes */
 };
 
 /* Attention's products with the keys and values that a query sees: causal, at most `window`. */
@@ -205,6 +206,9 @@ void work_context(struct work *w, double kv, double q, double out);
 /* Tokens for heads, by an all-to-all of so many bytes of a rank before and after the mixer's core.
  */
 void work_heads(struct work *w, double in, double out, uint32_t freed_by);
+/* What norms over so many elements do beyond a fused kernel, where they run operation by operation.
+ */
+void work_norm_apart(struct work *w, double elements);
 /* Norm, residual and dropout around a sub-block. */
 void work_block(struct work *w);
 /* The activation between the two linears of an FFN. */
@@ -251,6 +255,10 @@ struct saved *saved_add(struct saved_list *l, const char *name, double rows, dou
    `fused`: the norm is part of the GEMM behind it. `linears`: LINEAR_* bits of those that it is the
    input of; 0: kept in any case. */
 struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint32_t linears);
+/* What a norm that runs operation by operation keeps of so many values a token beyond its input:
+   that is kept in fp32 in its place, and, for the weight's gradient, the values before the weight.
+   NULL where norms are fused. */
+struct saved *saved_norm_apart(struct saved_list *l, const char *name, double tokens, double width);
 /* Leaves out what only the weight gradients of frozen linears need; an adapter keeps its linear's
    input in 16 bit. */
 void saved_freeze(struct saved_list *l);
@@ -295,6 +303,11 @@ extern const struct mixer_kind mixer_attention, mixer_window, mixer_mla, mixer_m
 extern const struct ffn_kind ffn_dense, ffn_moe;
 /* Whether TE's fused grouped MLP computes the experts; low: in FP8 or FP4. */
 bool experts_are_fused(const struct config *c, bool low);
+/* Whether one kernel computes a linear of all local experts, without a launch for each. */
+bool experts_are_one_kernel(const struct config *c);
+/* Bytes that PyTorch's operations around such a kernel pass, beyond a permutation's, to add up so
+   many elements of the experts' output. */
+double experts_scattered(const struct config *c, double elements);
 /* So many rows of a rank's experts when those of each are filled up for its kernels, on average. */
 double experts_filled_up(const struct config *c, bool low, double rows);
 /* The tables (op_kinds.c); NULL for none. */
