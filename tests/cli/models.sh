@@ -79,3 +79,10 @@ NPROC_PER_NODE=8 megatron sft \
     --tensor_model_parallel_size 7 --micro_batch_size 1 --global_batch_size 16
 EOF
 expect 1 "64 attention heads are not a multiple of tp 7" "$moeplan" validate "$dir/later.sh"
+# but not their rotary base
+rotary() { # MODEL BASE
+    expect 0 "--rotary-base $2" "$moeplan" suggest "$1" --gpus 64 --platform h200 --framework megatron --format flags
+}
+rotary Qwen/Qwen3-30B-A3B-Base 1000000
+rotary Qwen/Qwen3-30B-A3B-Thinking-2507 10000000
+rotary Qwen/Qwen3-235B-A22B-Instruct-2507 5000000
