@@ -139,9 +139,8 @@ struct str decision_text(struct arena *a, const struct decision *d, const struct
 /* Takes a move of `d`; false, with c->knobs of no use, when c lacks what it needs or there is
    nothing to change. Whether GPUs and batch still divide is not asked. */
 bool move_take(const struct decision *d, const struct move *move, struct config *c);
-/* Which moves of DECISION_REPLICAS find groups, as bits: what is found on one layout says nothing
-   of another. */
-enum { MOVE_GROUPS = 3 }; /* moves */
+enum { MOVE_GROUPS = 3 }; /* moves of DECISION_REPLICAS */
+/* Which of them find groups, as bits: what is found on one layout says nothing of another. */
 unsigned move_groups(const struct config *c);
 /* What the configuration has of all that moves may need: bits of move_need. */
 unsigned move_given(const struct config *c);

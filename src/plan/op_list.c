@@ -213,14 +213,12 @@ struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint3
     return out;
 }
 
-struct saved *saved_norm_apart(struct saved_list *l, const char *name, double tokens, double width)
+void saved_norm_apart(struct saved_list *l, const char *name, double tokens, double width)
 {
     const struct knobs *k = &l->c->knobs;
-    if (k->norms != NORM_EAGER) return NULL;
+    if (k->norms != NORM_EAGER) return;
     double weighted = knobs_trains_language(k) ? l->wide : 0;
-    struct saved *s = saved_add(l, name, tokens, width, 4 - l->wide + weighted);
-    s->freed_by = MOD_OPERATIONS;
-    return s;
+    saved_add(l, name, tokens, width, 4 - l->wide + weighted)->freed_by = MOD_OPERATIONS;
 }
 
 /* Transformer Engine and PyTorch keep a linear's input only where its weight asks for a gradient

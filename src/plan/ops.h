@@ -257,8 +257,8 @@ struct saved *saved_add(struct saved_list *l, const char *name, double rows, dou
 struct saved *saved_residual(struct saved_list *l, bool first, bool fused, uint32_t linears);
 /* What a norm that runs operation by operation keeps of so many values a token beyond its input:
    that is kept in fp32 in its place, and, for the weight's gradient, the values before the weight.
-   NULL where norms are fused. */
-struct saved *saved_norm_apart(struct saved_list *l, const char *name, double tokens, double width);
+ */
+void saved_norm_apart(struct saved_list *l, const char *name, double tokens, double width);
 /* Leaves out what only the weight gradients of frozen linears need; an adapter keeps its linear's
    input in 16 bit. */
 void saved_freeze(struct saved_list *l);
